@@ -348,7 +348,7 @@ static bool orders(void)
 			memset(&c->nodes[k].orders, 0,
 			       sizeof(c->nodes[k].orders));
 		waits_for(i, EVICT);
-		c->hints_save_ms = 0;
+		vs_state_file_urgent();
 		waits_for(i, SAVE);
 	}
 	good = probed_line(PREEMPTIONS, "order_all_nodes");

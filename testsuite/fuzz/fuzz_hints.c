@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/maintenance/evacuate_i.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 
@@ -26,7 +27,7 @@ static void check_bound(const struct vs_core *c)
 {
 	size_t n = 0;
 
-	for (const struct vs_bound *b = c->vmotions.bound; b; b = b->next) {
+	for (const struct vs_bound *b = vs_vmotions.bound; b; b = b->next) {
 		bound = true;
 		if (++n > c->nnodes ||
 		    strnlen(b->node, sizeof(b->node)) == sizeof(b->node) ||
@@ -49,30 +50,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	c->conf->health_drains = (int)(size % 3);
 	c->nodes = nodes;
 	c->nnodes = VS_COUNT(nodes);
-	c->hints_loaded = false;
+	vs_state_file_read_done(false);
 	vs_lock();
-	vs_brake_clear(&c->brake);
+	vs_brake_clear();
 	vs_hints_load(c, text);
 	now_ms = vs_clock();
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+	for (const struct vs_avoid *a = vs_avoids(); a; a = a->next)
 		if (a->cause != VS_AVOID_DRAINED && a->cause != VS_AVOID_SICK &&
 		    a->until_ms > now_ms + VS_BREAKER_MAX_MS)
 			abort();
-	for (const struct vs_breaker *b = c->breakers; b; b = b->next)
+	for (const struct vs_breaker *b = vs_breakers(); b; b = b->next)
 		if (b->trips < 1)
 			abort();
 	check_bound(c);
-	vs_vmotions_forget(c);
-	while (c->breakers)
-		vs_breaker_end(c, c->breakers->host);
-	while (c->prints) {
-		struct vs_print *p = c->prints;
-
-		HASH_DEL(c->prints, p);
-		free(p);
-	}
-	while (c->avoids)
-		vs_avoid_expire(c, INT64_MAX);
+	vs_vmotions_forget();
+	vs_breakers_clear();
+	vs_prints_clear();
+	vs_avoids_clear();
 	vs_unlock();
 	free(text);
 	return 0;

@@ -42,9 +42,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 LIMITS = {"cycle": 6, "folders": 0, "modules": 0, "files": 16, "struct": 40,
           "foreign": 0, "locks": 7, "callbacks": 0, "lines": 60000}
 PRINTED_ONLY = {"lines"}
-# The engine's shared state: these, and the structs that they embed or list.
+# The engine's state: these, the structs of variables that headers declare, and the
+# structs that they embed or list.
 STATE = ("vs_core", "vs_node")
-SHARED = {"vs_core": "vs_core"}     # variables that all files see: their struct
+SHARED = re.compile(r"^extern struct (\w+) (\w+);", re.M)
 LOCK = re.compile(r"\bvs_lock(?:_now)?\s*\(")
 LENDS = "src/common/engine/state/lock.c"
 
@@ -111,7 +112,19 @@ class Levels:
         return next((f for f in (os.path.normpath(f"{p}/{path}") for p in places)
                      if f in self.names), None)
 
+    PARTS = {"core_i.h", "node_i.h", "metrics_i.h"}     # of what all of it includes
+
+    def private(self, name, text):
+        """A module of the engine has headers NAME_i.h for itself alone."""
+        for path in self.INCLUDE.findall(text):
+            other = self.included(name, path) or ""
+            if "/engine/" in other and other.endswith("_i.h") and \
+                    os.path.basename(other) not in self.PARTS and \
+                    os.path.dirname(other) != os.path.dirname(name):
+                yield f"{name}: \"{path}\" is private to {os.path.dirname(other)}"
+
     def judge(self, name, text):
+        yield from self.private(name, text)
         layer, folder = self.layer(name), os.path.dirname(name)
         if layer and folder not in self.levels:
             yield f"{name}: levels.txt has no row for {folder}"
@@ -140,7 +153,11 @@ class Measures:
         self.modules = Modules(lint / "modules.txt", self.texts)
         self.levels = Levels(lint / "levels.txt", top, self.texts)
         self.structs = csource.structs(self.texts)
-        self.writes = csource.writes(self.texts, self.structs, SHARED)
+        self.shared = {"vs_core": "vs_core"} | {
+            variable: struct for f, text in self.texts.items()
+            if "/engine/" in f and f.endswith(".h")
+            for struct, variable in SHARED.findall(text)}
+        self.writes = csource.writes(self.texts, self.structs, self.shared)
         self.parts = {}
         self.value = {}
         self.dependencies()
@@ -206,9 +223,10 @@ class Measures:
         return parts
 
     def state(self):
-        """The structs of the engine's state: STATE, and what these embed or point
-        to, as far as it is the engine's."""
-        found, todo = set(), [s for s in STATE if s in self.structs]
+        """The structs of the engine's state: STATE, those of shared variables, and
+        what these embed or point to, as far as it is the engine's."""
+        found = set()
+        todo = [s for s in {*STATE, *self.shared.values()} if s in self.structs]
         while todo:
             name = todo.pop()
             if name not in found:

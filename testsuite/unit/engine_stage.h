@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmocka_range.h"
+#include "engine/forecast/forecast_i.h"
+#include "engine/run/loop_i.h"
 #include "engine/tasks/tasks.h"
 #include "fake_vc.h"
 #include "util/mem.h"
@@ -120,12 +122,12 @@ STAGE void times_are_true(void)
 {
 	struct vs_core *c = &vs_core;
 
-	for (size_t k = 0; k < c->whens.nkinds; k++) {
+	for (size_t k = 0; k < vs_whens.nkinds; k++) {
 		struct vs_gains kept;
 		const struct vs_curve *made = vs_when_curve(c, k);
 
-		kept = c->whens.kinds[k].gains;
-		c->whens.kinds[k].gains = (struct vs_gains) { .turn = 0 };
+		kept = vs_whens.kinds[k].gains;
+		vs_whens.kinds[k].gains = (struct vs_gains) { .turn = 0 };
 		made = vs_when_curve(c, k);
 		assert_int_equal(made->n, kept.curve.n);
 		for (size_t i = 0; i < c->nnodes; i++)
@@ -133,8 +135,8 @@ STAGE void times_are_true(void)
 					 kept.curve.gains[i].much);
 		for (size_t i = 0; i < made->n; i++)
 			assert_int_equal(made->sum[i], kept.curve.sum[i]);
-		vs_gains_clear(&c->whens.kinds[k].gains);
-		c->whens.kinds[k].gains = kept;
+		vs_gains_clear(&vs_whens.kinds[k].gains);
+		vs_whens.kinds[k].gains = kept;
 	}
 	for (size_t i = 0; i < c->nnodes && c->ready; i++)
 		assert_int_equal(vs_kept_now(c, (int)i)->holds,
@@ -147,14 +149,17 @@ STAGE void times_are_true(void)
 STAGE void some_turn(void)
 {
 	struct vs_core *c = &vs_core;
+	const struct vs_tell *tells;
+	size_t ntells;
 
 	now += 100;
 	vs_lock();
 	vs_pass(c, now);
 	vs_calm(c, now);
-	for (size_t i = 0; i < c->ntells && ntold < VS_COUNT(told); i++)
-		told[ntold++] = c->tells[i];
-	c->ntells = 0;
+	tells = vs_outbox_tells(&ntells);
+	for (size_t i = 0; i < ntells && ntold < VS_COUNT(told); i++)
+		told[ntold++] = tells[i];
+	vs_outbox_clear();
 	if (c->nnodes < 100) {	/* a bench has more, and no time */
 		sums_are_true();
 		times_are_true();
@@ -164,7 +169,7 @@ STAGE void some_turn(void)
 
 STAGE void turn(void)
 {
-	vs_core.whole_ms = INT64_MIN / 2;
+	vs_passes.whole_ms = INT64_MIN / 2;
 	some_turn();
 }
 
@@ -278,22 +283,15 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	lock_needed(false);
 	c->clock = test_clock;
 	ntold = 0;
-	vs_jobs_clear(c);
+	vs_jobs_clear();
 	vs_parents_clear(c);
 	vs_ledger_clear(&c->ledger);
-	while (c->avoids)
-		vs_avoid_expire(c, INT64_MAX);
+	vs_avoids_clear();
 	vs_windows_clear(c);
-	vs_leaving_clear(c);
-	while (c->breakers)
-		vs_breaker_end(c, c->breakers->host);
-	while (c->prints) {
-		struct vs_print *p = c->prints;
-
-		HASH_DEL(c->prints, p);
-		free(p);
-	}
-	c->hints_loaded = true;
+	vs_leaving_clear();
+	vs_breakers_clear();
+	vs_prints_clear();
+	vs_state_file_read_done(true);
 	fake_reset(hosts, vfs);
 	for (size_t i = 0; i < c->nnodes; i++) {
 		free(c->nodes[i].beside);
@@ -302,10 +300,10 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	c->nnodes = 0;
 	free(c->nodes);
 	c->nodes = NULL;
-	c->provisioning = c->power_ops = 0;
-	vs_tasks_clear(c);
-	c->nstrays = 0;
-	c->blocked[0] = c->vc_state[0] = '\0';
+	vs_tasks_clear();
+	vs_strays_forget();
+	c->blocked[0] = '\0';
+	c->vc_state[0] = '\0';
 	c->started = false;
 	vs_strlcpy(c->cluster_id, "11111111-2222-4333-8444-555555555555",
 		   sizeof(c->cluster_id));

@@ -3,6 +3,7 @@
 #ifndef PREFETCH_STAGE_H
 #define PREFETCH_STAGE_H
 
+#include "engine/prefetch/prefetch_i.h"
 #include "engine_stage.h"
 
 static struct vs_port_ahead plan[32];
@@ -29,7 +30,7 @@ STAGE void prefetch_is(int prefetch)
 	conf->prefetch = prefetch;
 	conf->prefetch_window_s = 600;
 	conf->prefetch_grace_s = 60;
-	vs_core.plans.made = vs_core.plans.used = vs_core.plans.removed = 0;
+	vs_plans.made = vs_plans.used = vs_plans.removed = 0;
 	vs_core.port = &port;
 	nplan = 0;
 }

@@ -84,7 +84,7 @@ static void a_prolog_ends_when_the_last_node_is_up(void **state)
 	assert_non_null(heard(VS_TELL_PROLOG, NULL));
 	assert_true(heard(VS_TELL_PROLOG, NULL)->ok);
 	turns(5);
-	assert_null(vs_core.waits);
+	assert_null(vs_waits());
 }
 
 static void a_warm_vm_costs_nothing(void **state)

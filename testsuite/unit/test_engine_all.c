@@ -22,7 +22,7 @@ static size_t waits(void)
 {
 	size_t n = 0;
 
-	for (struct vs_wait *w = vs_core.waits; w; w = w->next)
+	for (const struct vs_wait *w = vs_waits(); w; w = w->next)
 		n++;
 	return n;
 }
@@ -101,7 +101,7 @@ static void the_last_of_many_waiting_prologs_is_asked_for_too(void **state)
 	assert_int_equal(waits(), WAITS);
 	vs_waits_gone(&vs_core);
 	assert_int_equal(waits(), WAITS - 1);
-	for (struct vs_wait *w = vs_core.waits; w; w = w->next)
+	for (const struct vs_wait *w = vs_waits(); w; w = w->next)
 		assert_int_not_equal(w->job, WAITS);
 }
 

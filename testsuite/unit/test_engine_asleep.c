@@ -4,6 +4,7 @@
  * and switched off when Slurm has taken the jobs from them. They can be resumed on
  * their host alone, so that a host that is to be empty isn't while they have jobs.
  */
+#include "engine/maintenance/evacuate_i.h"
 #include "vmotion_stage.h"
 
 static void sleeps(const char *name, bool is)
@@ -146,7 +147,7 @@ static void one_that_goes_on_leaves(void **st)
 	turns(60);
 	assert_string_equal(held_on("vm1"), "host-2");
 	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
-	vs_core.vmotions.moved = 0;
+	vs_vmotions.moved = 0;
 }
 
 static void requeue_ends_its_job_and_it_goes_off(void **st)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From power-on to registration: what Slurm is told, what a guest's own words
  * change. */
+#include "engine/run/loop_i.h"
 #include "engine_stage.h"
 
 /* vm1 is on, seen, not registered. */
@@ -226,12 +227,12 @@ static void a_guest_that_dies_at_once_is_tried_elsewhere(void **st)
 	vm = fake_get("vm1");
 	h = vs_ledger_get(&vs_core.ledger, "vm1");
 	assert_string_equal(h->host, "host-1");
-	vs_core.whole_ms = vs_core.full_ms = now;
-	vs_core.name_freed = false;
+	vs_passes.whole_ms = vs_passes.full_ms = now;
+	vs_name_freed_clear();
 	vm->on = false;
 	fake_show(vm);
 	some_turn();
-	assert_false(vs_core.whole);
+	assert_false(vs_passes.whole);
 	turns(3);
 	assert_null(heard(VS_TELL_FAIL, "vm1"));
 	assert_int_equal(fake_waiting(FAKE_RELOCATE), 1);
@@ -428,7 +429,7 @@ static void a_boot_of_before_a_restart_that_fails_blames_no_host(void **state)
 	boots(1);
 	turn();
 	vs_term_new(&vs_core);
-	vs_core.vc_renew = false;
+	vs_client_renew_clear();
 	flags("vm1", BOOT);
 	one = id("vm1");
 	vs_job_claim(&vs_core, 7, 0, &one, 1, false);

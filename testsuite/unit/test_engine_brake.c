@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "engine/control/control.h"
+#include "engine/tasks/removal_guard_i.h"
+#include "engine/tasks/tasks.h"
 #include "engine_stage.h"
 #include "util/name.h"
 #include "util/time.h"
@@ -25,9 +27,9 @@ static void start(int nodes)
 {
 	begin(nodes, 2, 8, "warm");
 	vs_core.port = &port;
-	vs_orphans_clear(&vs_core);
-	vs_core.orphans_ms = 0;
-	vs_brake_clear(&vs_core.brake);
+	vs_orphans_clear();
+	vs_orphans_look_again();
+	vs_brake_clear();
 	slurm_knows = NULL;
 }
 
@@ -71,8 +73,8 @@ static void a_vm_without_a_node_is_switched_off_and_destroyed(void **st)
 	assert_null(fake_get("old1"));
 	turns(40);
 	assert_int_equal(ends(), 2);
-	assert_null(vs_core.orphans);
-	assert_int_equal(vs_core.power_ops, 0);
+	assert_null(vs_orphans());
+	assert_int_equal(vs_tasks_power_ops(), 0);
 }
 
 static void what_is_not_an_orphan_is_left_alone(void **st)
@@ -118,7 +120,7 @@ static void the_fourth_vm_waits_for_an_operator(void **st)
 	ready();
 	second();
 	assert_int_equal(ends(), 3);
-	assert_true(vs_core.brake.on);
+	assert_true(vs_brake_is_on());
 	for (int i = 0; i < 3; i++)
 		assert_true(fake_finish(FAKE_DESTROY));
 	for (int i = 0; i < 20; i++)
@@ -131,7 +133,7 @@ static void the_fourth_vm_waits_for_an_operator(void **st)
 		second();
 	/* the three that waited, and the late one as the first of a new count */
 	assert_int_equal(ends(), 7);
-	assert_false(vs_core.brake.on);
+	assert_false(vs_brake_is_on());
 }
 
 static void a_large_site_may_lose_its_twentieth(void **st)
@@ -143,14 +145,14 @@ static void a_large_site_may_lose_its_twentieth(void **st)
 	(void)st;
 	start(1);
 	ready();
-	vs_core.ours = 200;
+	vs_brake.ours = 200;
 	for (int i = 0; i < 12; i++) {
 		snprintf(vm[i], sizeof(vm[i]), "vm-%d", i);
-		passed += vs_brake_asks(&vs_core, &state[i], vm[i], "x");
+		passed += vs_brake_asks(&state[i], vm[i], "x");
 	}
 	assert_int_equal(passed, 10);
 	for (int i = 0; i < 12; i++)	/* each is counted once */
-		assert_int_equal(vs_brake_asks(&vs_core, &state[i], vm[i], "x"),
+		assert_int_equal(vs_brake_asks(&state[i], vm[i], "x"),
 				 i < 10);
 }
 
@@ -184,7 +186,7 @@ static void what_slurm_powers_down_is_not_counted(void **st)
 	while (fake_finish(FAKE_POWER_OFF))
 		turns(2);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 8);
-	assert_false(vs_core.brake.on);
+	assert_false(vs_brake_is_on());
 }
 
 static void vms_on_under_powered_down_nodes_are_counted(void **st)
@@ -197,7 +199,7 @@ static void vms_on_under_powered_down_nodes_are_counted(void **st)
 	while (fake_finish(FAKE_POWER_OFF))
 		turns(2);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 3);
-	assert_true(vs_core.brake.on);
+	assert_true(vs_brake_is_on());
 	assert_non_null(strstr(vs_core.nodes[7].last_err.text, "svf reconcile"));
 	assert_int_equal(vs_brake_confirm(&vs_core), 5);
 	turns(5);
@@ -214,12 +216,10 @@ static void restart(void)
 {
 	char *text;
 
-	while (vs_core.avoids)
-		vs_avoid_expire(&vs_core, INT64_MAX);
-	vs_brake_clear(&vs_core.brake);
-	vs_core.hints_loaded = false;
-	vs_core.hints_dirty = false;
-	vs_core.hints_save_ms = 0;
+	vs_avoids_clear();
+	vs_brake_clear();
+	vs_state_file_forget();
+	vs_state_file_urgent();
 	text = vs_hints_read(dir);
 	vs_hints_load(&vs_core, text);
 	free(text);
@@ -230,8 +230,8 @@ static void hints_on(int nodes)
 	start(nodes);
 	free((char *)vs_core.conf->state_dir);
 	vs_core.conf->state_dir = vs_strdup(dir);
-	vs_core.hints_loaded = true;
-	vs_core.hints_save_ms = 0;
+	vs_state_file_read_done(true);
+	vs_state_file_urgent();
 }
 
 static void hints_outlive_a_restart(void **st)
@@ -244,9 +244,9 @@ static void hints_outlive_a_restart(void **st)
 	(void)st;
 	assert_non_null(mkdtemp(dir));
 	hints_on(1);
-	vs_avoid_add(&vs_core, "esx1", "0000:3b:00.0", now + 60000, "it failed");
-	vs_core.brake.on = true;
-	vs_brake_count(&vs_core.brake, "vm-7", 29000003, true);
+	vs_avoid_add("esx1", "0000:3b:00.0", now + 60000, "it failed");
+	vs_brake.on = true;
+	vs_brake_count("vm-7", 29000003, true);
 	vs_hints_save(&vs_core, now);
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
 	assert_int_equal(stat(path, &sb), 0);
@@ -256,12 +256,12 @@ static void hints_outlive_a_restart(void **st)
 	assert_non_null(a);
 	assert_string_equal(a->why, "it failed");
 	assert_true(a->until_ms >= now + 58000 && a->until_ms <= now + 60000);
-	assert_true(vs_core.brake.on);
-	HASH_FIND_STR(vs_core.brake.ends, "vm-7", e);
+	assert_true(vs_brake_is_on());
+	HASH_FIND_STR(vs_brake.ends, "vm-7", e);
 	assert_non_null(e);
 	assert_int_equal(e->minute, 29000003);
 	assert_true(e->confirmed);
-	vs_brake_clear(&vs_core.brake);
+	vs_brake_clear();
 }
 
 /* Its end takes several starts of slurmctld, for vCenter fails each time. */
@@ -274,19 +274,19 @@ static void a_vm_is_counted_once_whoever_restarts(void **st)
 	for (int i = 0; i < 8; i++) {
 		for (int vm = 0; vm < 3; vm++) {
 			state = VS_BRAKE_UNASKED;
-			assert_true(vs_brake_asks(&vs_core, &state,
+			assert_true(vs_brake_asks(&state,
 						  (const char *[]){ "a", "b", "c" }[vm], "x"));
 		}
-		vs_core.hints_save_ms = 0;
+		vs_state_file_urgent();
 		vs_hints_save(&vs_core, now);
 		restart();
 	}
 	state = VS_BRAKE_UNASKED;
-	assert_false(vs_brake_asks(&vs_core, &state, "d", "x"));
-	assert_true(vs_core.brake.on);
+	assert_false(vs_brake_asks(&state, "d", "x"));
+	assert_true(vs_brake_is_on());
 	state = VS_BRAKE_UNASKED;
-	assert_true(vs_brake_asks(&vs_core, &state, "a", "x"));
-	vs_brake_clear(&vs_core.brake);
+	assert_true(vs_brake_asks(&state, "a", "x"));
+	vs_brake_clear();
 }
 
 /* slurmctld is restarted while many are powered down, and Slurm then shows them
@@ -299,17 +299,17 @@ static void a_power_down_of_slurms_outlives_a_restart(void **st)
 	hints_on(8);
 	warm_up();
 	first = vs_node_vm(&vs_core, &vs_core.nodes[0])->moid;
-	assert_false(vs_brake_was_asked(&vs_core.brake, "vm1", first));
+	assert_false(vs_brake_was_asked("vm1", first));
 	flag_all(GOING);
 	turns(3);
-	assert_true(vs_brake_was_asked(&vs_core.brake, "vm1", first));
+	assert_true(vs_brake_was_asked("vm1", first));
 	while (fake_fail(FAKE_POWER_OFF, VS_E_BUSY, "busy"))
 		;
 	turns(1);
-	vs_core.hints_save_ms = 0;
+	vs_state_file_urgent();
 	vs_hints_save(&vs_core, now);
 	restart();
-	assert_true(vs_brake_was_asked(&vs_core.brake, "vm1", first));
+	assert_true(vs_brake_was_asked("vm1", first));
 	for (size_t i = 0; i < vs_core.nnodes; i++) {
 		vs_core.nodes[i].dying = false;
 		vs_core.nodes[i].not_before_ms = 0;
@@ -321,8 +321,8 @@ static void a_power_down_of_slurms_outlives_a_restart(void **st)
 	for (size_t i = 0; i < vs_core.nnodes; i++)
 		assert_int_equal(vs_node_vm(&vs_core, &vs_core.nodes[i])->power,
 				 VS_POWER_OFF);
-	assert_false(vs_core.brake.on);
-	vs_brake_clear(&vs_core.brake);
+	assert_false(vs_brake_is_on());
+	vs_brake_clear();
 }
 
 /* It is for that power-off alone: not for a destruction, not for long, and not
@@ -339,24 +339,24 @@ static void what_slurm_asked_for_is_no_leave_for_more(void **st)
 	vm = vs_node_vm(&vs_core, &vs_core.nodes[0])->moid;
 	flag_all(GOING);
 	turns(1);
-	assert_true(vs_brake_was_asked(&vs_core.brake, name, vm));
-	assert_false(vs_brake_was_asked(&vs_core.brake, name, "vm-other"));
-	assert_false(vs_brake_was_asked(&vs_core.brake, "other", vm));
+	assert_true(vs_brake_was_asked(name, vm));
+	assert_false(vs_brake_was_asked(name, "vm-other"));
+	assert_false(vs_brake_was_asked("other", vm));
 	flag_all(UP);
 	turns(1);
-	assert_false(vs_brake_was_asked(&vs_core.brake, name, vm));
-	vs_brake_asked_at(&vs_core.brake, name, vm,
+	assert_false(vs_brake_was_asked(name, vm));
+	vs_brake_asked_at(name, vm,
 			  vs_wall_ms() / 60000 - VS_BRAKE_MINUTES);
-	assert_false(vs_brake_was_asked(&vs_core.brake, name, vm));
-	vs_brake_asked_at(&vs_core.brake, name, vm, vs_wall_ms() / 60000 + 1);
-	assert_false(vs_brake_was_asked(&vs_core.brake, name, vm));
+	assert_false(vs_brake_was_asked(name, vm));
+	vs_brake_asked_at(name, vm, vs_wall_ms() / 60000 + 1);
+	assert_false(vs_brake_was_asked(name, vm));
 	for (int i = 0; i < 4; i++, id[8]++) {	/* each is counted all the same */
 		state = VS_BRAKE_UNASKED;
-		vs_brake_asked_at(&vs_core.brake, id, id,
+		vs_brake_asked_at(id, id,
 				  vs_wall_ms() / 60000);
-		assert_int_equal(vs_brake_asks(&vs_core, &state, id, "x"), i < 3);
+		assert_int_equal(vs_brake_asks(&state, id, "x"), i < 3);
 	}
-	vs_brake_clear(&vs_core.brake);
+	vs_brake_clear();
 }
 
 /* What was confirmed but has not ended yet is so after a restart too. */
@@ -371,14 +371,14 @@ static void a_confirmation_outlives_a_restart(void **st)
 	second();
 	assert_int_equal(ends(), 3);
 	assert_int_equal(vs_brake_confirm(&vs_core), 5);
-	vs_core.hints_save_ms = 0;
+	vs_state_file_urgent();
 	vs_hints_save(&vs_core, now);
 	restart();
-	vs_orphans_clear(&vs_core);
+	vs_orphans_clear();
 	for (int i = 0; i < 3; i++)
 		second();
-	assert_false(vs_core.brake.on);
-	vs_brake_clear(&vs_core.brake);
+	assert_false(vs_brake_is_on());
+	vs_brake_clear();
 }
 
 static void write_hints(const char *text)
@@ -408,8 +408,8 @@ static void hints_that_are_none_are_left_out(void **st)
 	for (size_t i = 0; i < VS_COUNT(bad); i++) {
 		write_hints(bad[i]);
 		restart();
-		assert_null(vs_core.avoids);
-		assert_false(vs_core.brake.on);
+		assert_null(vs_avoids());
+		assert_false(vs_brake_is_on());
 	}
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
 	unlink(path);

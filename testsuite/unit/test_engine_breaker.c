@@ -55,7 +55,7 @@ static void opened(void)
 
 static const struct vs_avoid *open_now(void)
 {
-	return vs_avoid_cause(&vs_core, VS_AVOID_BROKEN, "host-1");
+	return vs_avoid_cause(VS_AVOID_BROKEN, "host-1");
 }
 
 static int minutes_left(void)
@@ -144,7 +144,7 @@ static void after_the_pause_a_single_vm_is_tried(void **st)
 	flags("vm4", BUSY);
 	turns(2);
 	assert_int_equal(job_begin(5, "vm5", "vm6"), 0);
-	assert_null(vs_breaker_get(&vs_core, "host-1"));
+	assert_null(vs_breaker_get("host-1"));
 }
 
 static void a_trial_that_fails_opens_it_for_longer_up_to_an_hour(void **st)
@@ -194,7 +194,7 @@ static void guests_that_die_count_too_and_are_not_the_hosts_twice(void **st)
 	fake_get("vm1")->on = false;		/* a kernel panic, say */
 	fake_show(fake_get("vm1"));
 	turns(2);
-	b = vs_breaker_get(&vs_core, "host-1");
+	b = vs_breaker_get("host-1");
 	assert_int_equal(b->nnodes, 1);
 	turns(6);
 	assert_true(fake_finish(FAKE_RELOCATE));
@@ -269,8 +269,8 @@ static void it_outlives_a_restart(void **st)
 	assert_non_null(mkdtemp(dir));
 	free(vs_core.conf->state_dir);
 	vs_core.conf->state_dir = vs_strdup(dir);
-	vs_core.hints_save_ms = 0;
-	vs_core.hints_dirty = true;
+	vs_state_file_urgent();
+	vs_state_file_dirty();
 	vs_hints_save(&vs_core, now);
 	text = vs_hints_read(dir);
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
@@ -278,7 +278,7 @@ static void it_outlives_a_restart(void **st)
 	rmdir(dir);
 	assert_non_null(text);
 	begin(8, 1, 8, "warm");
-	vs_core.hints_loaded = false;
+	vs_state_file_read_done(false);
 	vs_hints_load(&vs_core, text);
 	ready();
 	assert_non_null(open_now());

@@ -9,6 +9,7 @@
  * What the network does to a call (refused, cut, spoilt) has become one of
  * these ends in the client: testsuite/crash/calls.py shows that.
  */
+#include "engine/tasks/tasks.h"
 #include "engine_stage.h"
 #include "util/log.h"
 
@@ -357,12 +358,12 @@ static void judge(int s, int bound)
 	must(!vm || !vm->on);
 	must(!vs_ledger_get(&vs_core.ledger, "vm1"));
 	must(free_on("host-1") >= 0 && free_on("host-2") >= 0);
-	must(vs_core.provisioning == 0 && vs_core.power_ops == 0);
+	must(vs_tasks_provisioning() == 0 && vs_tasks_power_ops() == 0);
 	must(fake_overfull == 0);
 	must(slurm.flags == DOWN || slurm.failed);
 	must(s != DESTROYED || !vm);
 	must(changes() <= bound);
-	must(!vs_core.waits);
+	must(!vs_waits());
 }
 
 /* True: the scenario sent such a call. */

@@ -83,7 +83,7 @@ static void who_waits_for_vfs_hears_of_them_at_once(void **state)
 	assert_int_equal(fake_calm, VS_VC_ALERT);
 	pass_s(40);
 	assert_int_equal(fake_calm, VS_VC_ALERT);
-	vs_jobs_clear(&vs_core);
+	vs_jobs_clear();
 	pass_s(31);
 	assert_int_equal(fake_calm, VS_VC_ASLEEP);
 }

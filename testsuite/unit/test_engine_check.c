@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include "engine/checks/checks_i.h"
 #include "engine_stage.h"
 #include "engine/report/report.h"
 #include "util/json.h"
@@ -85,7 +86,7 @@ static void a_small_mtu_keeps_new_vms_away_until_it_is_mended(void **st)
 	esx1.mtu = 9000;
 	show();
 	assert_string_equal(refusal("vm1"), "");
-	assert_null(vs_core.checks.unfit);
+	assert_null(vs_checks_unfit("host-1"));
 }
 
 static void without_link_the_running_vm_is_left_alone(void **st)
@@ -207,15 +208,15 @@ static void a_recheck_is_answered_by_a_reading_that_began_after_it(void **st)
 	turns(2);
 	asked = number_of("recheck", 0);
 	assert_true(number_of("check", 0) <= asked);
-	assert_true(vs_core.checks.look);
-	assert_false(vs_core.vc_retry);	/* no login that was refused */
+	assert_true(vs_checks.look);
+	assert_false(vs_client_retry_pending());	/* no login that was refused */
 	fake_slow(NULL, 0);
 	assert_true(number_of("check", 0) <= asked);	/* not judged yet */
 	turns(2);
 	assert_true(number_of("check", 0) > asked);
-	vs_core.checks.look = false;
+	vs_checks.look = false;
 	number_of("recheck", 1000);		/* nobody's business */
-	assert_false(vs_core.checks.look);
+	assert_false(vs_checks.look);
 }
 
 static void while_vcenter_is_away_that_is_what_is_said(void **st)
@@ -236,21 +237,26 @@ static void while_vcenter_is_away_that_is_what_is_said(void **st)
 static void lacks_and_runs(const struct vs_vc_lack *lack, enum vs_check code,
 			   const char *words)
 {
+	const struct vs_finding *f;
+	size_t n;
+
 	begin(1, 1, 1, "off");
 	ready();
 	fake_lack = *lack;
 	fake_slow(NULL, 0);
 	turn();
 	assert_null(vs_ask_blocked(&vs_core));
-	assert_int_equal(vs_core.nfindings, 1);
-	assert_int_equal(vs_core.findings[0].stops, VS_STOPS_NOTHING);
-	HAS(vs_core.findings[0].text, words);
-	assert_int_equal(vs_core.findings[0].found.code, code);
+	f = vs_findings(&n);
+	assert_int_equal(n, 1);
+	assert_int_equal(f->stops, VS_STOPS_NOTHING);
+	HAS(f->text, words);
+	assert_int_equal(f->found.code, code);
 	bring_up(7, "vm1");
 	fake_lack.key = NULL;
 	fake_slow(NULL, 0);
 	turn();
-	assert_int_equal(vs_core.nfindings, 0);
+	vs_findings(&n);
+	assert_int_equal(n, 0);
 }
 
 static void rights_that_no_start_needs_stop_none(void **st)
@@ -333,13 +339,13 @@ static void what_a_lent_lock_lets_in_ends_the_turn(void **state)
 	while (!atomic_load(&vs_lock_wanted))
 		sched_yield();
 	for (int i = 0; vs_core.loaded && i < 1000; i++) {
-		judged = vs_core.judged_epoch;
-		vs_core.checks.stale = true;
-		vs_core.checks.at_ms = 0;
+		judged = vs_checks.judged_epoch;
+		vs_checks.stale = true;
+		vs_checks.at_ms = 0;
 		vs_pass(&vs_core, now);
 	}
 	assert_false(vs_core.loaded);
-	assert_int_equal(vs_core.judged_epoch, judged);
+	assert_int_equal(vs_checks.judged_epoch, judged);
 	vs_unlock();
 	pthread_join(t, NULL);
 	vs_core.epoch--;

@@ -3,12 +3,13 @@
  * A vCenter that refuses VFs and devices in a clone: its VMs are cloned without,
  * and a reconfiguration adds them. What is remembered of it, and for how long.
  */
+#include "engine/tasks/clone_quota_i.h"
 #include "engine_stage.h"
 #include "util/json.h"
 
 static void world_of(int nodes)
 {
-	vs_core.clones.way = (struct vs_clone_way) { .trial_ms = 0 };
+	vs_clones.way = (struct vs_clone_way) { .trial_ms = 0 };
 	begin(nodes, 2, 8, "off");
 	fake_about = "VMware vCenter Server 8.0.3 build-24022515";
 	ready();
@@ -81,7 +82,7 @@ static void a_refused_clone_is_made_without_devices(void **st)
 	assert_true(fake_finish(FAKE_RECONFIGURE));
 	comes_up("vm1");
 	assert_int_equal(calls(), 4);
-	assert_null(vs_core.avoids);	/* no host is to blame */
+	assert_null(vs_avoids());	/* no host is to blame */
 }
 
 static void calls_for_a_vm_are_two_or_three(void **st)
@@ -165,19 +166,14 @@ static void plan_and_status_know_both_ways(void **st)
 
 	(void)st;
 	world_of(4);
-	while (vs_core.paces) {		/* of other tests */
-		struct vs_pace *t = vs_core.paces;
-
-		HASH_DEL(vs_core.paces, t);
-		free(t);
-	}
+	vs_paces_clear();
 	p = vs_core.nodes[0].profile;
-	vs_pace_note(&vs_core, p, VS_OP_CLONE, 8000);
-	vs_pace_note(&vs_core, p, VS_OP_RECONFIGURE, 2000);
-	vs_pace_note(&vs_core, p, VS_OP_POWER_ON, 4000);
-	vs_pace_note(&vs_core, p, VS_PACE_BOOT, 20000);
+	vs_pace_note(p, VS_OP_CLONE, 8000);
+	vs_pace_note(p, VS_OP_RECONFIGURE, 2000);
+	vs_pace_note(p, VS_OP_POWER_ON, 4000);
+	vs_pace_note(p, VS_PACE_BOOT, 20000);
 	plan_is("vm2", "clone power-on ", 2, 8 + 4 + 20, "clone");
-	vs_core.clones.way.refuses = vs_core.clones.way.now;
+	vs_clones.way.refuses = vs_clones.way.now;
 	plan_is("vm2", "clone reconfigure power-on ", 3, 8 + 2 + 4 + 20,
 		"reconfigure");
 }
@@ -188,10 +184,10 @@ static void restarted(const char *about)
 	struct json_object *top = vs_jb_obj(NULL);
 	char *text;
 
-	vs_jb_put(top, "clone_devices_refused", vs_clone_way_json(&vs_core));
+	vs_jb_put(top, "clone_devices_refused", vs_clone_way_json());
 	text = vs_jb_text_free(top);
-	vs_core.clones.way = (struct vs_clone_way) { .trial_ms = 0 };
-	vs_core.hints_loaded = false;
+	vs_clones.way = (struct vs_clone_way) { .trial_ms = 0 };
+	vs_state_file_read_done(false);
 	vs_hints_load(&vs_core, text);
 	free(text);
 	fake_about = about;
@@ -203,7 +199,7 @@ static void it_is_remembered_until_vcenter_has_another_build(void **st)
 {
 	(void)st;
 	learn();
-	assert_true(vs_core.hints_dirty);
+	assert_true(vs_state_file_pending());
 	restarted("VMware vCenter Server 8.0.3 build-24022515");
 	due(8, "vm2");
 	plain_clone("vm2");
@@ -226,7 +222,7 @@ static void a_spec_that_is_wrong_anyway_is_not_taken_for_it(void **st)
 			       "InvalidDeviceSpec", "device '1'"));
 	turns(2);
 	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
-	assert_null(vs_clone_way_json(&vs_core));
+	assert_null(vs_clone_way_json());
 	due(8, "vm2");
 	assert_true(fake_finish(FAKE_CLONE));
 	assert_true(fake_get("vm2")->has_card);
@@ -242,7 +238,7 @@ static void a_clone_that_fails_without_devices_too_fails(void **st)
 	refused();
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
 	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
-	assert_false(vs_clone_way_plain(&vs_core));
+	assert_false(vs_clone_way_plain());
 }
 
 static void clones_that_were_under_way_are_made_again_too(void **st)
@@ -261,12 +257,12 @@ static void clones_that_were_under_way_are_made_again_too(void **st)
 	assert_false(fake_get("vm1")->has_card);
 	assert_false(fake_get("vm2")->has_card);
 	turns(2);
-	assert_string_equal(vs_core.clones.way.trial, "vm1");
+	assert_string_equal(vs_clones.way.trial, "vm1");
 	assert_true(fake_finish(FAKE_RECONFIGURE));
 	assert_true(fake_finish(FAKE_RECONFIGURE));
 	turns(2);
-	assert_string_equal(vs_core.clones.way.refuses.uuid, "u");
-	assert_string_equal(vs_core.clones.way.refuses.build, "24022515");
+	assert_string_equal(vs_clones.way.refuses.uuid, "u");
+	assert_string_equal(vs_clones.way.refuses.build, "24022515");
 	assert_null(heard(VS_TELL_FAIL, NULL));
 }
 
@@ -282,10 +278,10 @@ static void another_nodes_calls_say_nothing_of_the_trial(void **st)
 	due(7, "vm1");
 	refused();
 	other = vs_node_named(&vs_core, "vm2");
-	assert_false(vs_clone_way_ended(&vs_core, other, &done, &err));
-	assert_true(vs_clone_way_plain(&vs_core));
-	assert_false(vs_clone_way_ended(&vs_core, other, &done, NULL));
-	assert_null(vs_clone_way_json(&vs_core));
+	assert_false(vs_clone_way_ended(other, &done, &err));
+	assert_true(vs_clone_way_plain());
+	assert_false(vs_clone_way_ended(other, &done, NULL));
+	assert_null(vs_clone_way_json());
 }
 
 /* Its job was canceled, say. */
@@ -295,10 +291,10 @@ static void a_trial_that_comes_to_no_end_is_given_up(void **st)
 	world_of(4);
 	due(7, "vm1");
 	refused();
-	assert_true(vs_clone_way_plain(&vs_core));
+	assert_true(vs_clone_way_plain());
 	now += 10 * 60 * 1000;
-	assert_false(vs_clone_way_plain(&vs_core));
-	assert_null(vs_clone_way_json(&vs_core));
+	assert_false(vs_clone_way_plain());
+	assert_null(vs_clone_way_json());
 }
 
 /* There is nothing that could be left out. */

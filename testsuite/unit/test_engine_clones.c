@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How many VMs are made in an hour: the hour itself, and who waits for it. */
 #include <unistd.h>
+#include "engine/prefetch/prefetch_i.h"
+#include "engine/tasks/clone_quota_i.h"
 #include "engine_stage.h"
 #include "util/time.h"
 
@@ -53,7 +55,7 @@ static void a_clock_that_is_set_back_forgets_at_most(void **st)
 
 static void begin_with(int nodes, int cap, const char *retention)
 {
-	vs_core.clones = (struct vs_clones) { .minute = 0 };
+	vs_clones_clear();
 	begin(nodes, 2, 4, retention);
 	vs_core.conf->clones_max = cap;
 	ready();
@@ -62,8 +64,8 @@ static void begin_with(int nodes, int cap, const char *retention)
 /* An hour later. */
 static void hour_passes(void)
 {
-	vs_core.clones.minute -= VS_CLONES_MINUTES;
-	vs_core.clones.seen_minute = 0;
+	vs_clones.minute -= VS_CLONES_MINUTES;
+	vs_clones.seen_minute = 0;
 	turn();
 }
 
@@ -74,8 +76,11 @@ static const char *barred(const char *node)
 
 static bool told_that(const char *part)
 {
-	for (size_t i = 0; i < vs_core.nfindings; i++)
-		if (strstr(vs_core.findings[i].text, part))
+	size_t n;
+	const struct vs_finding *f = vs_findings(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strstr(f[i].text, part))
 			return true;
 	return false;
 }
@@ -88,7 +93,7 @@ static void what_was_made_keeps_new_jobs_waiting(void **st)
 	assert_false(told_that("MaxClonesPerHour=2: so many"));
 	bring_up(8, "vm2");
 	turn();
-	assert_int_equal(vs_clones_hour(&vs_core), 2);
+	assert_int_equal(vs_clones_hour(), 2);
 	assert_true(told_that("MaxClonesPerHour=2: so many"));
 	assert_non_null(strstr(barred("vm3"), "MaxClonesPerHour=2 is used up until"));
 	assert_int_equal(job_begin(9, "vm3", NULL), -1);
@@ -98,7 +103,7 @@ static void what_was_made_keeps_new_jobs_waiting(void **st)
 	assert_int_equal(job_begin(9, "vm1", NULL), 0);
 	hour_passes();
 	assert_null(barred("vm3"));
-	assert_true(vs_core.vf_freed);
+	assert_true(vs_capacity_freed_pending());
 	assert_false(told_that("MaxClonesPerHour"));
 	assert_int_equal(job_begin(10, "vm3", NULL), 0);
 }
@@ -116,10 +121,10 @@ static void what_is_owed_counts_at_once(void **st)
 	flags("vm1", WANTED);
 	vs_job_end(&vs_core, 8, &(int) { id("vm2") }, 1, false);
 	turns(50);
-	assert_int_equal(vs_clones_hour(&vs_core), 1);
-	assert_int_equal(vs_core.clones.owed, 0);
+	assert_int_equal(vs_clones_hour(), 1);
+	assert_int_equal(vs_clones.owed, 0);
 	assert_int_equal(job_begin(9, "vm3", NULL), 0);
-	assert_int_equal(vs_core.clones.owed, 1);
+	assert_int_equal(vs_clones.owed, 1);
 }
 
 /* In job_begin, under slurmctld's locks, no time is looked for. */
@@ -143,16 +148,16 @@ static void a_vm_that_must_be_made_anew_is_owed(void **st)
 	powered_down("vm1");
 	fake_template("vm-new", NULL);
 	turn();
-	assert_int_equal(vs_clones_hour(&vs_core), 1);
+	assert_int_equal(vs_clones_hour(), 1);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
-	assert_int_equal(vs_core.clones.owed, 1);
+	assert_int_equal(vs_clones.owed, 1);
 	assert_non_null(barred("vm2"));
 	flags("vm1", BOOT);
 	turns(2);
 	assert_true(fake_finish(FAKE_DESTROY));
 	turns(2);
-	assert_int_equal(vs_clones_hour(&vs_core), 2);
-	assert_int_equal(vs_core.clones.owed, 0);
+	assert_int_equal(vs_clones_hour(), 2);
+	assert_int_equal(vs_clones.owed, 0);
 }
 
 /* What is on, or was made for this very job, is not made again. */
@@ -166,14 +171,14 @@ static void what_is_there_for_the_job_is_not_owed(void **st)
 			       "GenericVmConfigFault", "no"));
 	turns(20);
 	assert_true(fake_waiting(FAKE_RELOCATE));
-	assert_int_equal(vs_core.clones.owed, 0);
+	assert_int_equal(vs_clones.owed, 0);
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(3);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	vs_ledger_clear(&vs_core.ledger);
 	turns(2);
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
-	assert_int_equal(vs_core.clones.owed, 0);
+	assert_int_equal(vs_clones.owed, 0);
 }
 
 /* One VM is left of the hour: the whole gang has it, and all that it needs. */
@@ -192,8 +197,8 @@ static void a_gang_is_never_half_made(void **st)
 		vs_node_flags(&vs_core, &vs_core.nodes[ids[i]], WANTED);
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_CLONE], 5);
-	assert_int_equal(vs_clones_hour(&vs_core), 5);
-	assert_int_equal(vs_core.clones.owed, 0);
+	assert_int_equal(vs_clones_hour(), 5);
+	assert_int_equal(vs_clones.owed, 0);
 }
 
 /* For each job it would be made anew. */
@@ -211,12 +216,12 @@ static void most_of_it_used_is_told(void **st)
 {
 	(void)st;
 	begin_with(8, 5, "warm");
-	vs_clones_note(&vs_core.clones, vs_wall_ms() / 60000, 3);
+	vs_clones_note(&vs_clones, vs_wall_ms() / 60000, 3);
 	hour_passes();
-	vs_core.clones.minute += VS_CLONES_MINUTES;
+	vs_clones.minute += VS_CLONES_MINUTES;
 	bring_up(7, "vm1");
 	turn();
-	assert_int_equal(vs_clones_hour(&vs_core), 4);
+	assert_int_equal(vs_clones_hour(), 4);
 	assert_true(told_that("more than 80 % of MaxClonesPerHour=5"));
 	assert_true(vs_clones_scarce(&vs_core));
 	assert_null(barred("vm2"));
@@ -243,29 +248,29 @@ static size_t made_ahead(int cap)
 	vs_core.conf->prefetch = 4;
 	vs_core.conf->prefetch_window_s = 600;
 	vs_core.conf->prefetch_grace_s = 60;
-	vs_clones_note(&vs_core.clones, vs_wall_ms() / 60000, 3);
+	vs_clones_note(&vs_clones, vs_wall_ms() / 60000, 3);
 	bring_up(7, "vm1");
 	assert_null(barred("vm3"));
 	vs_prefetch_read(&vs_core, now);
 	vs_prefetch_pass(&vs_core, now);
 	vs_core.port = was;
-	return vs_core.plans.nahead;
+	return vs_plans.nahead;
 }
 
 static void what_little_is_left_is_for_jobs_that_begin(void **st)
 {
 	(void)st;
 	assert_int_equal(made_ahead(5), 0);
-	vs_prefetch_clear(&vs_core);
+	vs_prefetch_clear();
 	assert_int_equal(made_ahead(20), 1);
-	vs_prefetch_clear(&vs_core);
+	vs_prefetch_clear();
 }
 
 static void without_a_cap_many_are_told_of_and_none_waits(void **st)
 {
 	(void)st;
 	begin_with(2, 0, "warm");
-	vs_clones_note(&vs_core.clones, vs_wall_ms() / 60000, 999);
+	vs_clones_note(&vs_clones, vs_wall_ms() / 60000, 999);
 	bring_up(7, "vm1");
 	turn();
 	assert_true(told_that("more than 1000 VMs were made"));
@@ -285,7 +290,7 @@ static void another_cap_is_in_force_at_once(void **st)
 	vs_core.epoch++;
 	turn();
 	assert_null(barred("vm2"));
-	assert_true(vs_core.vf_freed);
+	assert_true(vs_capacity_freed_pending());
 	vs_core.conf->clones_max = 0;
 	vs_core.epoch++;
 	turn();
@@ -306,16 +311,16 @@ static void a_restart_forgets_nothing(void **st)
 	vs_core.conf->state_dir = vs_strdup(dir);
 	bring_up(7, "vm1");
 	bring_up(8, "vm2");
-	vs_core.hints_save_ms = 0;
+	vs_state_file_urgent();
 	vs_hints_save(&vs_core, now);
-	vs_core.clones = (struct vs_clones) { .minute = 0 };
-	vs_core.hints_loaded = false;
+	vs_clones_clear();
+	vs_state_file_read_done(false);
 	text = vs_hints_read(dir);
 	assert_non_null(text);
 	vs_hints_load(&vs_core, text);
 	free(text);
 	turn();
-	assert_int_equal(vs_clones_hour(&vs_core), 2);
+	assert_int_equal(vs_clones_hour(), 2);
 	assert_non_null(barred("vm3"));
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
 	unlink(path);

@@ -451,7 +451,7 @@ static void a_device_that_somebody_else_has_is_avoided(void **state)
 	assert_true(fake_fault(FAKE_POWER_ON, VS_E_OTHER_HOST,
 			       VS_VC_FAULT_NO_DEVICE,
 			       "Device 65:00.0 is already in use."));
-	for (a = vs_core.avoids; a && strcmp(a->pf, HERE); a = a->next)
+	for (a = vs_avoids(); a && strcmp(a->pf, HERE); a = a->next)
 		;
 	assert_non_null(a);
 	assert_string_equal(a->moid, "host-1");

@@ -3,6 +3,7 @@
  * What a type forbids is refused before vCenter hears of it: each type, each
  * deed, each release, by VMware's tables as they are written down here.
  */
+#include "engine/maintenance/evacuate_i.h"
 #include "engine_stage.h"
 #include "plan/inventory/host_facts.h"
 
@@ -49,7 +50,7 @@ static void on_stage(void)
 static void as(int type, int release)
 {
 	vs_core.adapters[0].type = (enum vs_adapter_type)type;
-	vs_core.vmotions.release = release;
+	vs_core.release = release;
 	for (struct vs_host *h = vs_core.inv.hosts; h; h = h->hh.next) {
 		if (!h->facts)
 			h->facts = vs_host_facts_new();

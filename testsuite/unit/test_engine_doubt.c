@@ -32,8 +32,8 @@ static void no_vf_as_the_client_says_it_avoids_the_pf(void **state)
 	h = vs_ledger_get(&vs_core.ledger, "vm1");
 	assert_non_null(h);
 	assert_true(fake_no_vf());
-	assert_non_null(vs_core.avoids);
-	assert_string_equal(vs_core.avoids->pf, "0000:3b:00.0");
+	assert_non_null(vs_avoids());
+	assert_string_equal(vs_avoids()->pf, "0000:3b:00.0");
 }
 
 /* An untagged VM (power_up by the administrator) of Retention=destroy is used once. */
@@ -253,9 +253,9 @@ static void a_node_whose_task_was_called_off_and_goes_on_takes_no_job(void **sta
 	assert_int_equal(vs_job_begin(&vs_core, 7, 1, &one, 1, &err), -1);
 	assert_non_null(strstr(err.text, "called off"));
 	refuse(7, &one, 1, 1, err.text);
-	vs_core.vf_freed = false;
+	vs_capacity_freed_clear();
 	assert_true(fake_fail(FAKE_CLONE, VS_E_CANCELED, "cancelled"));
-	assert_true(vs_core.vf_freed);
+	assert_true(vs_capacity_freed_pending());
 	turn();
 	assert_int_equal(vs_job_begin(&vs_core, 7, 1, &one, 1, &err), 0);
 }

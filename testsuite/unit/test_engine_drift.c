@@ -31,7 +31,7 @@ static void pfs(const struct vs_vc_pf *list, size_t n)
 
 static bool quarantined(const char *pci)
 {
-	for (const struct vs_avoid *a = vs_core.avoids; a; a = a->next)
+	for (const struct vs_avoid *a = vs_avoids(); a; a = a->next)
 		if (a->cause == VS_AVOID_DRIFTED && !strcmp(a->pf, pci))
 			return true;
 	return false;
@@ -128,7 +128,7 @@ static void vfs_lowered_and_raised_again_are_no_drift(void **st)
 	PFS(PF(A, "vmnic4", 2), PF(B, "vmnic6", 1));
 	PFS(PF(A, "vmnic4", 8), PF(B, "vmnic6", 1));
 	PFS(PF(A, "vmnic4", 8), PF(B, "vmnic6", 4));
-	assert_null(vs_core.avoids);
+	assert_null(vs_avoids());
 }
 
 static void a_host_that_is_away_tells_nothing(void **st)
@@ -139,7 +139,7 @@ static void a_host_that_is_away_tells_nothing(void **st)
 		.moid = "host-1", .has = VS_VC_HOST_PFS | VS_VC_HOST_STATE,
 		.connected = false });
 	PFS(PF(A, "vmnic4", 8), PF(B, "vmnic6", 4));
-	assert_null(vs_core.avoids);
+	assert_null(vs_avoids());
 }
 
 static void it_is_found_again_after_a_restart(void **st)
@@ -148,7 +148,7 @@ static void it_is_found_again_after_a_restart(void **st)
 
 	(void)st;
 	two_pfs(8, 0);
-	p = vs_print_get(&vs_core, "esx1");
+	p = vs_print_get("esx1");
 	assert_non_null(p);
 	fake_load();		/* all is read anew: one PF, as the fake has it */
 	fake_slow(NULL, 0);

@@ -3,6 +3,7 @@
  * Placement=drs: who is asked before a clone, what an answer moves, and that a
  * bad answer, or none, leaves all as it was.
  */
+#include "engine/provision/drs_advice_i.h"
 #include "engine_stage.h"
 #include "util/json.h"
 
@@ -12,7 +13,7 @@ static void due(const char *policy, int vfs)
 	begin(3, 3, vfs, "warm");
 	free(vs_core.conf->placement);
 	vs_core.conf->placement = vs_strdup(policy);
-	vs_core.drs = (struct vs_drs) { .on = !strcmp(policy, "drs") };
+	vs_drs = (struct vs_drs) { .on = !strcmp(policy, "drs") };
 	ready();
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	assert_int_equal(free_on("host-1"), vfs - 1);
@@ -29,11 +30,11 @@ static const char *cloned_on(const char *node)
 
 static void counts(int agreed, int moved, int refused, int failed)
 {
-	assert_int_equal(vs_core.drs.agreed, agreed);
-	assert_int_equal(vs_core.drs.moved, moved);
-	assert_int_equal(vs_core.drs.refused, refused);
-	assert_int_equal(vs_core.drs.failed, failed);
-	assert_int_equal(vs_core.drs.nasks, 0);
+	assert_int_equal(vs_drs.agreed, agreed);
+	assert_int_equal(vs_drs.moved, moved);
+	assert_int_equal(vs_drs.refused, refused);
+	assert_int_equal(vs_drs.failed, failed);
+	assert_int_equal(vs_drs.nasks, 0);
 }
 
 static void drs_is_asked_before_the_clone_and_moves_the_hold(void **state)
@@ -85,7 +86,7 @@ static void only_hosts_with_room_are_offered(void **state)
 {
 	(void)state;
 	begin(3, 3, 1, "warm");
-	vs_core.drs = (struct vs_drs) { .on = true };
+	vs_drs = (struct vs_drs) { .on = true };
 	ready();
 	assert_int_equal(job_begin(8, "vm2", NULL), 0);		/* host-1 */
 	vs_strlcpy(vs_host_get(&vs_core.inv, "host-3")->cluster, "domain-c9",
@@ -168,7 +169,7 @@ static void an_answer_for_a_job_that_is_gone_takes_nothing(void **state)
 	fake_recommend(1, "host-3", NULL);
 	assert_int_equal(free_on("host-3"), 2);
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
-	assert_int_equal(vs_core.drs.nasks, 0);
+	assert_int_equal(vs_drs.nasks, 0);
 }
 
 static void a_vm_that_is_there_is_not_asked_for(void **state)
@@ -198,7 +199,7 @@ static void where_an_operator_wants_it_drs_is_not_asked(void **state)
 
 	(void)state;
 	begin(3, 3, 2, "warm");
-	vs_core.drs = (struct vs_drs) { .on = true };
+	vs_drs = (struct vs_drs) { .on = true };
 	ready();
 	o = vs_core_act("evict-on", "vm1", "esx3", 0, &err);
 	assert_non_null(o);
@@ -223,7 +224,7 @@ static void a_bounded_number_of_questions_is_under_way(void **state)
 
 	(void)state;
 	begin(20, 2, 32, "warm");
-	vs_core.drs = (struct vs_drs) { .on = true };
+	vs_drs = (struct vs_drs) { .on = true };
 	ready();
 	for (int i = 0; i < 20; i++)
 		ids[i] = vs_core.nodes[i].id;

@@ -174,7 +174,7 @@ static void a_power_off_that_fails_blames_no_place(void **st)
 	assert_true(fake_fault(FAKE_POWER_OFF, VS_E_OTHER_HOST, "NewFault",
 			       "it can't be done"));
 	turns(2);
-	assert_null(vs_core.avoids);
+	assert_null(vs_avoids());
 }
 
 /* ---- a VM that can't be moved ------------------------------------------------ */
@@ -187,7 +187,7 @@ static void to_be_moved(const char *refused_with, enum vs_code code)
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
 	powered_down("vm1");
-	vs_avoid_add(&vs_core, fake_get("vm1")->host, NULL, now + 3600000,
+	vs_avoid_add(fake_get("vm1")->host, NULL, now + 3600000,
 		     "test");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	flags("vm1", BOOT);
@@ -223,11 +223,11 @@ static void a_host_that_takes_none_is_not_the_vms_fault(void **st)
 	(void)st;
 	to_be_moved("InvalidHostState", VS_E_OTHER_HOST);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
-	vs_avoid_end(&vs_core, VS_AVOID_FAILED, "host-2");
+	vs_avoid_end(VS_AVOID_FAILED, "host-2");
 	turns(20);
 	assert_true(fake_fault(FAKE_RELOCATE, VS_E_OTHER_HOST,
 			       "InvalidHostState", "no"));
-	vs_avoid_end(&vs_core, VS_AVOID_FAILED, "host-2");
+	vs_avoid_end(VS_AVOID_FAILED, "host-2");
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 2);
 	assert_true(fake_finish(FAKE_DESTROY));

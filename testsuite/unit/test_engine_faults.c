@@ -121,9 +121,9 @@ static void a_task_that_never_ends_bars_its_node_until_it_does(void **st)
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
 			 VS_AVAIL_NONE);
 	assert_int_equal(job_begin(8, "vm1", NULL), -1);
-	vs_core.vf_freed = false;
+	vs_capacity_freed_clear();
 	assert_true(fake_finish(FAKE_DESTROY));
-	assert_true(vs_core.vf_freed);		/* jobs wait for it */
+	assert_true(vs_capacity_freed_pending());		/* jobs wait for it */
 	turns(2);
 	assert_int_not_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
 			     VS_AVAIL_NONE);

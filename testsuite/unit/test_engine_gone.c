@@ -56,9 +56,9 @@ static void a_node_whose_job_lost_its_vm_takes_none_for_a_while(void **st)
 				 VS_AVAIL_NONE);
 	}
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
-	vs_core.name_freed = false;
+	vs_name_freed_clear();
 	turns(3);
-	assert_true(vs_core.name_freed);
+	assert_true(vs_name_freed_pending());
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 }
 
@@ -163,7 +163,7 @@ static void what_slurm_powers_down_while_vcenter_is_away_needs_no_brake(void **s
 
 	(void)st;
 	begin(5, 2, 8, "warm");
-	vs_brake_clear(&vs_core.brake);
+	vs_brake_clear();
 	ready();
 	for (int i = 0; i < 5; i++) {
 		bring_up(7 + i, names[i]);
@@ -180,7 +180,7 @@ static void what_slurm_powers_down_while_vcenter_is_away_needs_no_brake(void **s
 	fake_load();
 	fake_slow(NULL, 0);
 	turns(3);
-	assert_false(vs_core.brake.on);
+	assert_false(vs_brake_is_on());
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 5);
 }
 

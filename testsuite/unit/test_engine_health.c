@@ -7,7 +7,7 @@
 
 static const struct vs_avoid *sick(void)
 {
-	return vs_avoid_cause(&vs_core, VS_AVOID_SICK, "host-1");
+	return vs_avoid_cause(VS_AVOID_SICK, "host-1");
 }
 
 static void limit(int most)
@@ -31,7 +31,7 @@ static void two_drained(void)
 	flags("vm1", BUSY | VS_NODE_TAKEN);
 	flags("vm2", BUSY | VS_NODE_TAKEN);
 	turn();
-	assert_int_equal(vs_health_drains(&vs_core, "host-1"), 2);
+	assert_int_equal(vs_health_drains("host-1"), 2);
 }
 
 static void another_limit_of_drains_is_judged_by_at_once(void **st)
@@ -49,7 +49,7 @@ static void another_limit_of_drains_is_judged_by_at_once(void **st)
 	assert_non_null(sick());
 	limit(0);
 	assert_null(sick());
-	assert_int_equal(vs_health_drains(&vs_core, "host-1"), 2);
+	assert_int_equal(vs_health_drains("host-1"), 2);
 }
 
 /* Out until all of them are resumed, whatever else is configured anew. */
@@ -60,7 +60,7 @@ static void the_same_limit_of_drains_ends_nothing(void **st)
 	limit(2);
 	flags("vm1", BUSY);
 	turn();
-	assert_int_equal(vs_health_drains(&vs_core, "host-1"), 1);
+	assert_int_equal(vs_health_drains("host-1"), 1);
 	limit(2);
 	assert_non_null(sick());
 	limit(3);
@@ -80,7 +80,7 @@ static void a_limit_that_changed_while_nothing_ran_is_seen(void **st)
 	limit(2);
 	assert_non_null(mkdtemp(dir));
 	vs_str_replace(&vs_core.conf->state_dir, dir);
-	vs_core.hints_save_ms = 0;
+	vs_state_file_urgent();
 	vs_hints_save(&vs_core, now);
 	text = vs_hints_read(dir);
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
@@ -91,9 +91,9 @@ static void a_limit_that_changed_while_nothing_ran_is_seen(void **st)
 		begin(4, 1, 4, "warm");
 		vs_health_clear(&vs_core);
 		vs_core.conf->health_drains = rows[i].most;
-		vs_core.hints_loaded = false;
+		vs_state_file_read_done(false);
 		vs_hints_load(&vs_core, text);
-		assert_int_equal(vs_health_drains(&vs_core, "host-1"), 2);
+		assert_int_equal(vs_health_drains("host-1"), 2);
 		assert_int_equal(sick() != NULL, rows[i].out);
 	}
 	vs_health_clear(&vs_core);

@@ -150,14 +150,14 @@ static void an_operators_note_is_in_no_jobs_words(void **st)
 	assert_int_equal(vs_job_begin(&vs_core, 9, 0, &(int) { id("vm1") }, 1,
 				      &err), -1);
 	assert_null(strstr(err.text, "Doe"));
-	vs_avoid_put(&vs_core, VS_AVOID_DRAINED, "host-1", NULL,
+	vs_avoid_put(VS_AVOID_DRAINED, "host-1", NULL,
 		     VS_AVOID_FOREVER,
 		     "maintenance planned for 2026-11-23T10:00: ask Doe");
 	assert_string_equal(vs_avoid_note(&vs_core),
 		"; 1 host is left out (esx1: maintenance planned for 2026-11-23T10:00)");
 	/* a cause that slurm-vsphere found is no note */
 	resume("esx1");
-	vs_avoid_put(&vs_core, VS_AVOID_FAILED, "host-1", NULL,
+	vs_avoid_put(VS_AVOID_FAILED, "host-1", NULL,
 		     VS_AVOID_FOREVER, "clone failed: no space");
 	assert_non_null(strstr(vs_avoid_note(&vs_core), "failed: no space"));
 }
@@ -415,12 +415,12 @@ static void a_job_that_waits_for_a_silent_vm_is_looked_at_when_it_answers(
 		.moid = "host-1", .has = VS_VC_HOST_STATE, .connected = true,
 		.powered_on = true });
 	turn();
-	vs_core.vf_freed = false;
+	vs_capacity_freed_clear();
 	fake_tell(vm, &vm);
-	assert_true(vs_core.vf_freed);
-	vs_core.vf_freed = false;
+	assert_true(vs_capacity_freed_pending());
+	vs_capacity_freed_clear();
 	fake_tell(vm, &vm);
-	assert_false(vs_core.vf_freed);
+	assert_false(vs_capacity_freed_pending());
 }
 
 static void a_vm_that_is_forgotten_may_be_built_anew(void **st)
@@ -436,10 +436,11 @@ static void a_vm_that_is_forgotten_may_be_built_anew(void **st)
 	flags("vm1", DOWN);
 	turns(2);
 	assert_int_equal(job_begin(8, "vm1", NULL), -1);
-	vs_core.name_freed = vs_core.vf_freed = false;
+	vs_capacity_freed_clear();
+	vs_name_freed_clear();
 	vs_jb_free(vs_core_act("forget", "vm1", "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
-	assert_true(vs_core.name_freed && vs_core.vf_freed);
+	assert_true(vs_name_freed_pending() && vs_capacity_freed_pending());
 	turns(2);
 	/* vCenter takes no second VM of that name */
 	assert_int_equal(vs_job_begin(&vs_core, 8, 0, (int[]){ id("vm1") }, 1,

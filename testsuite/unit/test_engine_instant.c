@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Instant clones (Clone=instant): parents that stand frozen, one on each host,
  * and VMs that are on at once. */
+#include "engine/tasks/tasks.h"
 #include "parents_stage.h"
 
 static void only_the_parent_is_made_before_slurm_asks_for_power(void **st)
@@ -29,7 +30,7 @@ static void only_the_parent_is_made_before_slurm_asks_for_power(void **st)
 			 0);
 	assert_null(heard(VS_TELL_REBUILD, NULL));
 	assert_null(heard(VS_TELL_GIVEUP, NULL));
-	assert_int_equal(vs_core.provisioning + vs_core.power_ops, 0);
+	assert_int_equal(vs_tasks_provisioning() + vs_tasks_power_ops(), 0);
 	/* the next one finds it */
 	assert_int_equal(job_begin(8, "vm2", NULL), 0);
 	comes_up("vm2");

@@ -3,6 +3,7 @@
  * What is told of VMs on a host that is to be empty, before and with the order,
  * and those whose jobs are requeued by it.
  */
+#include "engine/hosts/hosts_i.h"
 #include "vmotion_stage.h"
 #include "util/time.h"
 
@@ -48,7 +49,7 @@ static void the_plan_says_what_becomes_of_each(void **st)
 	SAYS("\"will\":\"stay\",\"why\":\"vmotion: type sriov allows it in no release\"");
 	ask("leave-requeue");
 	SAYS("\"will\":\"requeue\"");
-	assert_null(vs_avoid_cause(&vs_core, VS_AVOID_DRAINED, "host-1"));
+	assert_null(vs_avoid_cause(VS_AVOID_DRAINED, "host-1"));
 }
 
 static void the_plan_counts_the_room(void **st)
@@ -148,7 +149,7 @@ static void a_deadline_is_a_planned_drain_with_requeue(void **st)
 	assert_int_equal(err.code, VS_OK);
 	turns(60);
 	assert_null(heard(VS_TELL_GIVEUP, NULL));
-	vs_core.maintain.windows->at = now_s;
+	vs_hosts.windows->at = now_s;
 	turns(60);
 	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
 }

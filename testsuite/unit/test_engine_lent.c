@@ -214,7 +214,8 @@ static void nothing_is_ordered_by_an_inventory_that_is_none_any_more(void **stat
 
 static bool saving(struct vs_core *c)
 {
-	return !c->hints_dirty;
+	(void)c;
+	return !vs_state_file_pending();
 }
 
 static bool never(struct vs_core *c)
@@ -244,13 +245,13 @@ static void orders_that_are_saved_while_the_configuration_changes_are_again(
 	over = never;
 	deed = fewer_nodes;
 	epoch = c->epoch;
-	c->hints_dirty = true;
-	c->hints_save_ms = 0;
+	vs_state_file_dirty();
+	vs_state_file_urgent();
 	t = slurmctld_begin();
 	vs_hints_save(c, now);
 	pthread_join(t, NULL);
 	assert_true(lent && c->epoch != epoch);
-	assert_true(c->hints_dirty);
+	assert_true(vs_state_file_pending());
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(rmdir(dir), 0);

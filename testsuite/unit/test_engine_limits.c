@@ -4,6 +4,8 @@
  * power, and per host; what must wait is begun as soon as something ends. And
  * the end of operations that nobody wants any more.
  */
+#include "engine/run/loop_i.h"
+#include "engine/tasks/tasks.h"
 #include "engine_stage.h"
 
 #define NODES 6
@@ -50,7 +52,7 @@ static void provisioning_has_a_budget_per_vcenter(void **state)
 		assert_true(fake_waiting(FAKE_CLONE) <= 2);
 	}
 	assert_int_equal(fake_sent[FAKE_CLONE], NODES);
-	assert_int_equal(vs_core.provisioning, 0);
+	assert_int_equal(vs_tasks_provisioning(), 0);
 }
 
 static void power_operations_have_a_budget_of_their_own(void **state)
@@ -70,7 +72,7 @@ static void power_operations_have_a_budget_of_their_own(void **state)
 		assert_true(fake_waiting(FAKE_POWER_ON) <= 1);
 	}
 	assert_int_equal(fake_sent[FAKE_POWER_ON], NODES);
-	assert_int_equal(vs_core.power_ops, 0);
+	assert_int_equal(vs_tasks_power_ops(), 0);
 }
 
 static void each_host_has_a_budget(void **state)
@@ -98,10 +100,10 @@ static void a_freed_budget_is_taken_before_all_are_looked_at(void **state)
 	all_wanted_within(&vs_core.conf->provision_max, 2, WANTED);
 	turns(10);
 	for (int done = 1; done <= 2; done++) {
-		vs_core.whole_ms = now;
+		vs_passes.whole_ms = now;
 		assert_true(fake_finish(FAKE_CLONE));
 		some_turn();
-		assert_false(vs_core.whole);
+		assert_false(vs_passes.whole);
 		assert_int_equal(fake_sent[FAKE_CLONE], 2 + done);
 		assert_int_equal(fake_waiting(FAKE_CLONE), 2);
 	}
@@ -116,11 +118,11 @@ static void who_waits_is_looked_at_four_times_a_second(void **state)
 	ntold = 0;
 	for (int i = 0; i < 2; i++) {
 		some_turn();
-		assert_false(vs_core.whole);
+		assert_false(vs_passes.whole);
 		assert_int_equal(ntold, 0);
 	}
 	some_turn();
-	assert_true(vs_core.whole);
+	assert_true(vs_passes.whole);
 	/* each of them: a part would leave others to ResumeTimeout */
 	assert_int_equal(ntold, NODES);
 	for (int i = 0; i < NODES; i++)
@@ -140,10 +142,10 @@ static void a_thousand_who_wait_are_looked_at_once_a_second(void **state)
 		flags(name, VS_NODE_POWERING_UP);
 	}
 	turns(2);
-	vs_core.full_ms = now;
+	vs_passes.full_ms = now;
 	for (int i = 0; i < 40; i++) {
 		some_turn();
-		whole += vs_core.whole;
+		whole += vs_passes.whole;
 	}
 	assert_int_equal(whole, 4);
 }
@@ -155,10 +157,10 @@ static void a_failed_call_gives_its_place_back(void **state)
 	all_wanted_within(&vs_core.conf->provision_max, 1, WANTED);
 	turns(2);
 	assert_true(fake_fail(FAKE_CLONE, VS_E_RETRY, "declared"));
-	assert_int_equal(vs_core.provisioning, 0);
+	assert_int_equal(vs_tasks_provisioning(), 0);
 	turn();
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
-	assert_int_equal(vs_core.provisioning, 1);
+	assert_int_equal(vs_tasks_provisioning(), 1);
 }
 
 /* ---- called off ------------------------------------------------------- */

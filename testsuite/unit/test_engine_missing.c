@@ -3,6 +3,7 @@
  * VMs that vCenter doesn't show any more though nothing says that they went:
  * it was restored from a backup, or somebody has renamed or moved one.
  */
+#include "engine/tasks/removal_guard_i.h"
 #include "engine_stage.h"
 #include "util/time.h"
 #include "util/json.h"
@@ -117,7 +118,8 @@ static void nor_for_a_node_that_was_booting(void **st)
 /* By the loop, which isn't here: the scheduler's nudges up to now were given. */
 static void nobody_is_told(void)
 {
-	vs_core.name_freed = vs_core.vf_freed = false;
+	vs_capacity_freed_clear();
+	vs_name_freed_clear();
 }
 
 /* What Slurm knows of a node's power, look by look. */
@@ -131,17 +133,17 @@ static void a_node_that_rests_down_is_told_of_once(void **st)
 	begin(1, 1, 1, "warm");
 	nobody_is_told();
 	flags("vm1", DOWN);	/* the first look: the start tells of all */
-	assert_false(vs_core.name_freed);
+	assert_false(vs_name_freed_pending());
 	ready();
 	for (size_t i = 0; i < VS_COUNT(before); i++) {
 		flags("vm1", before[i]);
 		nobody_is_told();
 		flags("vm1", DOWN);
-		assert_true(vs_core.name_freed);
+		assert_true(vs_name_freed_pending());
 		nobody_is_told();
 		flags("vm1", WANTED);
 		flags("vm1", DOWN);
-		assert_false(vs_core.name_freed);
+		assert_false(vs_name_freed_pending());
 	}
 }
 
@@ -153,12 +155,12 @@ static void it_ends_when_the_vm_is_back_in_the_folder(void **st)
 	assert_int_equal(node("vm1")->missing, VS_MISSING_SEEN);
 	nobody_is_told();
 	turns(3);
-	assert_false(vs_core.name_freed || vs_core.vf_freed);
+	assert_false(vs_name_freed_pending() || vs_capacity_freed_pending());
 	forgotten->used = true;
 	fake_show(forgotten);
 	turns(3);
 	assert_int_equal(node("vm1")->missing, VS_MISSING_NOT);
-	assert_true(vs_core.name_freed && vs_core.vf_freed);
+	assert_true(vs_name_freed_pending() && vs_capacity_freed_pending());
 	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_WARM);
 	assert_int_equal(words_to_slurm(), 0);
 }
@@ -198,7 +200,7 @@ static void an_operator_ends_it_by_forget(void **st)
 	restored_without("vm1");
 	nobody_is_told();
 	vs_jb_free(vs_core_act("forget", "vm1", "", 0, &err));
-	assert_true(vs_core.name_freed && vs_core.vf_freed);
+	assert_true(vs_name_freed_pending() && vs_capacity_freed_pending());
 	assert_int_equal(err.code, VS_OK);
 	turns(3);
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
@@ -288,7 +290,7 @@ static void what_was_powered_down_just_before_a_start_is_not_missed(void **st)
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
 		begin(2, 1, 2, "warm");
 		memset(node("vm1")->alive, 0, VS_MOID_LEN);
-		vs_brake_asked_at(&vs_core.brake, rows[i].node, "vm-77",
+		vs_brake_asked_at(rows[i].node, "vm-77",
 				  vs_wall_ms() / 60000 - rows[i].minutes_ago);
 		flags("vm1", UP);
 		ready();
@@ -299,7 +301,7 @@ static void what_was_powered_down_just_before_a_start_is_not_missed(void **st)
 		turns(100);
 		assert_int_equal(vs_node_avail(&vs_core, node("vm1")) ==
 				 VS_AVAIL_NEW, !rows[i].missing);
-		vs_brake_clear(&vs_core.brake);
+		vs_brake_clear();
 	}
 }
 

@@ -32,6 +32,7 @@
  */
 #include <inttypes.h>
 #include "engine/control/control.h"
+#include "engine/run/loop_i.h"
 #include "engine_stage.h"
 #include "fake_vc_i.h"
 #include "model.h"
@@ -72,8 +73,8 @@ static void restart(void)
 	vs_lock();
 	vs_term_new(c);
 	vs_unlock();
-	c->vc_renew = false;
-	c->hints_loaded = true;
+	vs_client_renew_clear();
+	vs_state_file_read_done(true);
 	model_restarted();
 	model.away = false;
 	model.lost = 0;
@@ -265,8 +266,8 @@ static void world_begins(unsigned seed, FILE *story)
 	fake_trace_to(trace);
 	vs_term_new(c);
 	c->port = &model_port;
-	c->vc_renew = false;
-	c->hints_loaded = true;
+	vs_client_renew_clear();
+	vs_state_file_read_done(true);
 	model_tell_flags();
 	ready();
 }
@@ -287,16 +288,15 @@ static void world_turns(int t)
 	if (model.events)
 		return;
 	/* the operator sees to what waits for him */
-	if (vs_core.brake.on)
+	if (vs_brake_is_on())
 		vs_brake_confirm(&vs_core);
 	if (t % 600)
 		return;
-	while (vs_core.breakers)
-		vs_breaker_end(&vs_core, vs_core.breakers->host);
+	vs_breakers_clear();
 	/* svf vm forget, as the reason of its node says */
 	for (int k = 0; k < MODEL_NODES; k++)
 		if (vs_core.nodes[k].missing && !model_vm(k)) {
-			vs_missing_forget(&vs_core, &vs_core.nodes[k]);
+			vs_missing_forget(&vs_core.nodes[k]);
 			vs_node_touch(&vs_core.nodes[k]);
 		}
 }

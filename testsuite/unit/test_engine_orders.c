@@ -4,6 +4,7 @@
  * VM's life, over a restart, and withdrawn.
  */
 #include "engine/control/control.h"
+#include "engine/tasks/removal_guard_i.h"
 #include "engine_stage.h"
 #include "util/json.h"
 
@@ -348,7 +349,7 @@ static void too_many_rebuilds_put_the_brake_on(void **st)
 {
 	(void)st;
 	begin(6, 1, 6, "warm");
-	vs_brake_clear(&vs_core.brake);
+	vs_brake_clear();
 	ready();
 	for (uint32_t i = 0; i < 6; i++) {
 		const char *name = vs_core.nodes[i].name;
@@ -364,11 +365,11 @@ static void too_many_rebuilds_put_the_brake_on(void **st)
 	must_do("rebuild", "vm[1-6]", "destroy");
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 3);
-	assert_true(vs_core.brake.on);
+	assert_true(vs_brake_is_on());
 	assert_int_equal(vs_brake_confirm(&vs_core), 3);
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 6);
-	vs_brake_clear(&vs_core.brake);
+	vs_brake_clear();
 }
 
 /* Six nodes that a person has set down, their VMs on: the order, and Slurm's
@@ -376,7 +377,7 @@ static void too_many_rebuilds_put_the_brake_on(void **st)
 static void six_down_go(const char *what)
 {
 	begin(6, 1, 6, "warm");
-	vs_brake_clear(&vs_core.brake);
+	vs_brake_clear();
 	ready();
 	for (uint32_t i = 0; i < 6; i++) {
 		bring_up(100 + i, vs_core.nodes[i].name);
@@ -403,8 +404,8 @@ static void evictions_of_nodes_that_are_down_ask_no_brake(void **st)
 {
 	(void)st;
 	six_down_go("evict");
-	assert_false(vs_core.brake.on);
-	assert_null(vs_core.brake.ends);
+	assert_false(vs_brake_is_on());
+	assert_null(vs_brake.ends);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_false(vs_orders_any(&vs_core.nodes[i].orders));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
@@ -415,8 +416,8 @@ static void but_what_their_rebuild_destroys_does(void **st)
 	(void)st;
 	six_down_go("rebuild");
 	assert_int_equal(fake_sent[FAKE_DESTROY], 3);
-	assert_true(vs_core.brake.on);
-	vs_brake_clear(&vs_core.brake);
+	assert_true(vs_brake_is_on());
+	vs_brake_clear();
 }
 
 static void while_the_brake_is_on_the_drain_goes_all_the_same(void **st)
@@ -424,7 +425,7 @@ static void while_the_brake_is_on_the_drain_goes_all_the_same(void **st)
 	(void)st;
 	begin_idle("warm");
 	must_do("rebuild", "vm1", "off");
-	vs_core.brake.on = true;
+	vs_brake.on = true;
 	turn();
 	flags("vm1", UP | VS_NODE_DRAIN);
 	turns(60);
@@ -440,7 +441,7 @@ static void while_the_brake_is_on_the_drain_goes_all_the_same(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	assert_true(vs_orders_any(&node("vm1")->orders));
 	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
-	vs_brake_clear(&vs_core.brake);
+	vs_brake_clear();
 }
 
 static void orders_outlive_a_restart(void **st)
@@ -454,12 +455,12 @@ static void orders_outlive_a_restart(void **st)
 	ready();
 	bring_up(7, "vm1");
 	assert_int_equal(order("rebuild", "vm1", ""), 0);
-	assert_true(vs_core.hints_dirty);
+	assert_true(vs_state_file_pending());
 	top = vs_jb_obj(NULL);
 	vs_jb_put(top, "orders", vs_orders_json(&vs_core));
 	text = vs_jb_text_free(top);
 	memset(&node("vm1")->orders, 0, sizeof(node("vm1")->orders));
-	vs_core.hints_loaded = false;
+	vs_state_file_read_done(false);
 	vs_hints_load(&vs_core, text);
 	turns(2);
 	assert_non_null(heard(VS_TELL_DRAIN, "vm1"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Linked clones and the parents that they stand on. */
+#include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "parents_stage.h"
 
@@ -38,7 +39,7 @@ static void the_first_clone_makes_the_parent(void **st)
 	assert_true(vm->base[0] && vm->has_card);
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 2);
-	assert_int_equal(vs_core.provisioning, 0);
+	assert_int_equal(vs_tasks_provisioning(), 0);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 }
 
@@ -320,7 +321,7 @@ static void it_is_made_though_nobody_asks_any_more(void **st)
 	time_passes();
 	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 0);
 	assert_int_equal(fake_sent[FAKE_DESTROY] + fake_sent[FAKE_SNAPSHOT], 0);
-	assert_int_equal(vs_core.provisioning, 0);
+	assert_int_equal(vs_tasks_provisioning(), 0);
 	wants(8, "vm2");
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 1);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
@@ -332,7 +333,7 @@ static void each_host_has_its_own(void **st)
 	begin_linked(2, 2);
 	per_host();
 	ready();
-	vs_core.policy = VS_PLACE_SPREAD;
+	vs_str_replace(&vs_core.conf->placement, "spread");
 	assert_int_equal(job_begin(7, "vm1", "vm2"), 0);
 	flags("vm1", BOOT);
 	flags("vm2", BOOT);
@@ -345,7 +346,7 @@ static void each_host_has_its_own(void **st)
 	assert_int_equal(fake_parents(), 2);
 	assert_true(fake_finish(FAKE_CLONE) && fake_finish(FAKE_CLONE));
 	assert_string_not_equal(fake_get("vm1")->base, fake_get("vm2")->base);
-	vs_core.policy = VS_PLACE_BALANCE;
+	vs_str_replace(&vs_core.conf->placement, NULL);
 }
 
 static void a_child_without_its_parent_is_built_anew(void **st)
@@ -370,10 +371,10 @@ static void a_lost_connection_leaves_no_budget_too_many(void **st)
 	begin_linked(2, 1);
 	ready();
 	wants(7, "vm1");
-	assert_int_equal(vs_core.provisioning, 1);
+	assert_int_equal(vs_tasks_provisioning(), 1);
 	fake_down(VS_E_RETRY);
-	assert_int_equal(vs_core.provisioning, 0);
-	assert_int_equal(vs_core.power_ops, 0);
+	assert_int_equal(vs_tasks_provisioning(), 0);
+	assert_int_equal(vs_tasks_power_ops(), 0);
 }
 
 /* Its name is no node's; the end of orphans' holds isn't its. */
@@ -384,7 +385,7 @@ static void its_room_is_held_while_it_is_made(void **st)
 	ready();
 	wants(7, "vm1");
 	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 2);
-	vs_core.holds_left = true;
+	vs_holds_left();
 	turns(20);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 2);

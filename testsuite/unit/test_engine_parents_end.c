@@ -77,8 +77,8 @@ static void an_outage_and_a_new_term_forget_since_when(void **st)
 	fake_down(VS_E_RETRY);
 	assert_int_equal(r->unwanted_ms, 0);
 	vs_term_new(&vs_core);
-	assert_null(vs_core.parents.all);
-	vs_core.vc_renew = false;	/* of the next test too */
+	assert_null(vs_parents_all()->all);
+	vs_client_renew_clear();	/* of the next test too */
 }
 
 static void a_template_with_a_passthrough_card_is_told(void **st)
@@ -177,9 +177,9 @@ static void an_orphan_that_others_stand_on_stays(void **st)
 	begin_linked(1, 1);
 	was = vs_core.port;
 	vs_core.port = &port;
-	vs_orphans_clear(&vs_core);
-	vs_core.orphans_ms = 0;
-	vs_brake_clear(&vs_core.brake);
+	vs_orphans_clear();
+	vs_orphans_look_again();
+	vs_brake_clear();
 	old = fake_add_vm("old1", "group-v1", "host-1", false);
 	snprintf(old->mark, sizeof(old->mark), "%s/old1/%s",
 		 vs_core.cluster_id, old->uuid);
@@ -294,7 +294,7 @@ static void what_keeps_all_of_them_is_said_once(void **st)
 	vs_log_to(NULL);
 	assert_int_equal(said, 1);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
-	assert_string_equal(vs_core.parents.unread, "odd");
+	assert_string_equal(vs_parents_all()->unread, "odd");
 	assert_non_null(strstr(vs_parent_stays(&vs_core,
 		vs_vm_get(&vs_core.inv, fake_parent("")->moid)),
 		"can't be read"));
@@ -347,7 +347,7 @@ static void of_two_alike_one_goes(void **st)
 /* Each of five hosts has its parent, which nothing stands on. */
 static void five_parents(void)
 {
-	vs_brake_clear(&vs_core.brake);
+	vs_brake_clear();
 	begin_linked(5, 5);
 	per_host();
 	ready();
@@ -357,7 +357,7 @@ static void five_parents(void)
 		for (int k = 1; k <= 5; k++) {
 			snprintf(text, sizeof(text), "host-%d", k);
 			if (k != i)
-				vs_avoid_add(&vs_core, text, NULL, INT64_MAX,
+				vs_avoid_add(text, NULL, INT64_MAX,
 					     "not now");
 		}
 		snprintf(text, sizeof(text), "vm%d", i);
@@ -366,8 +366,7 @@ static void five_parents(void)
 		vs_job_end(&vs_core, (uint32_t)i, &(int) { id(text) }, 1, false);
 		flags(text, DOWN);
 		turns(3);
-		while (vs_core.avoids)
-			vs_avoid_expire(&vs_core, INT64_MAX);
+		vs_avoids_clear();
 	}
 	assert_int_equal(fake_parents(), 5);
 	time_passes();
@@ -396,7 +395,7 @@ static void a_wrong_file_costs_no_more_than_the_brake_allows(void **st)
 	fake_template("vm-tpl", NULL);
 	passes();
 	assert_int_equal(fake_parents(), 2);
-	assert_true(vs_core.brake.on);
+	assert_true(vs_brake_is_on());
 	LIST_FOREACH(vm, &vs_core.inv.parents, with_parents)
 		stay += !strcmp(vs_parent_stays(&vs_core, vm),
 				"the brake is on (svf reconcile)");
@@ -404,7 +403,7 @@ static void a_wrong_file_costs_no_more_than_the_brake_allows(void **st)
 	assert_int_equal(vs_brake_confirm(&vs_core), 2);
 	passes();
 	assert_int_equal(fake_parents(), 0);
-	assert_false(vs_core.brake.on);
+	assert_false(vs_brake_is_on());
 }
 
 /* The site's own word, in vCenter: many are of no use, and none is asked for. */
@@ -415,7 +414,7 @@ static void another_template_is_no_matter_of_the_brakes(void **st)
 	fake_template("vm-tpl2", NULL);
 	passes();
 	assert_int_equal(fake_parents(), 0);
-	assert_false(vs_core.brake.on);
+	assert_false(vs_brake_is_on());
 }
 
 /* The start has seen none of them wanted. */
@@ -430,7 +429,7 @@ static void nor_is_it_after_a_restart(void **st)
 	fake_template("vm-tpl2", NULL);
 	passes();
 	assert_int_equal(fake_parents(), 0);
-	assert_false(vs_core.brake.on);
+	assert_false(vs_brake_is_on());
 }
 
 int main(void)

@@ -16,12 +16,7 @@ static int stage(void **state)
 	begin(4, 2, 2, "warm");
 	vs_core.port = &port;
 	all_nodes = true;
-	while (vs_core.paces) {
-		struct vs_pace *t = vs_core.paces;
-
-		HASH_DEL(vs_core.paces, t);
-		free(t);
-	}
+	vs_paces_clear();
 	ready();
 	return 0;
 }
@@ -141,7 +136,7 @@ static void a_question_leaves_nothing_behind(void **state)
 	vs_jdoc_free(&doc);
 	assert_true(vs_core.ledger.generation == before);
 	assert_null(vs_core.ledger.holds);
-	assert_null(vs_core.refused);
+	assert_null(vs_refusals());
 	turns(3);
 	assert_int_equal(sent(), 0);
 	assert_int_equal(ntold, 0);
@@ -189,7 +184,7 @@ static void one_that_must_move_is_relocated_first(void **state)
 	end_job(7, "vm1");
 	powered_down("vm1");
 	h = vs_host_get(&vs_core.inv, fake_get("vm1")->host);
-	vs_avoid_put(&vs_core, VS_AVOID_DRAINED, h->moid, NULL,
+	vs_avoid_put(VS_AVOID_DRAINED, h->moid, NULL,
 		     VS_AVOID_FOREVER, "drained");
 	before = sent();
 	expect("vm1", 0, "relocate", 2);
@@ -385,13 +380,13 @@ static void durations_are_a_moving_mean_by_template(void **state)
 	(void)state;
 	vs_strlcpy(other.template_moid, "vm-other",
 		   sizeof(other.template_moid));
-	assert_int_equal(vs_pace_ms(&vs_core, profile(), VS_OP_CLONE), -1);
-	vs_pace_note(&vs_core, profile(), VS_OP_CLONE, 8000);
-	assert_int_equal(vs_pace_ms(&vs_core, profile(), VS_OP_CLONE), 8000);
-	vs_pace_note(&vs_core, profile(), VS_OP_CLONE, 4000);
-	assert_int_equal(vs_pace_ms(&vs_core, profile(), VS_OP_CLONE), 7000);
-	assert_int_equal(vs_pace_ms(&vs_core, profile(), VS_OP_POWER_ON), -1);
-	assert_int_equal(vs_pace_ms(&vs_core, &other, VS_OP_CLONE), -1);
+	assert_int_equal(vs_pace_ms(profile(), VS_OP_CLONE), -1);
+	vs_pace_note(profile(), VS_OP_CLONE, 8000);
+	assert_int_equal(vs_pace_ms(profile(), VS_OP_CLONE), 8000);
+	vs_pace_note(profile(), VS_OP_CLONE, 4000);
+	assert_int_equal(vs_pace_ms(profile(), VS_OP_CLONE), 7000);
+	assert_int_equal(vs_pace_ms(profile(), VS_OP_POWER_ON), -1);
+	assert_int_equal(vs_pace_ms(&other, VS_OP_CLONE), -1);
 }
 
 /* 300 ms from on to registered: three turns of the stage's clock. */
@@ -403,28 +398,28 @@ static void calls_and_boots_are_measured_as_they_end(void **state)
 	turn();
 	now += 8000;
 	assert_true(fake_finish(FAKE_CLONE));
-	assert_int_equal(vs_pace_ms(&vs_core, profile(), VS_OP_CLONE), 8000);
+	assert_int_equal(vs_pace_ms(profile(), VS_OP_CLONE), 8000);
 	turns(2);
 	now += 4000;
 	assert_true(fake_finish(FAKE_POWER_ON));
 	/* a turn of 100 ms went by after it was sent */
-	assert_int_equal(vs_pace_ms(&vs_core, profile(), VS_OP_POWER_ON), 4100);
+	assert_int_equal(vs_pace_ms(profile(), VS_OP_POWER_ON), 4100);
 	turn();
-	assert_int_equal(vs_pace_ms(&vs_core, profile(), VS_PACE_BOOT), -1);
+	assert_int_equal(vs_pace_ms(profile(), VS_PACE_BOOT), -1);
 	now += 20000;
 	flags("vm1", BUSY);
 	flags("vm2", BUSY);
 	turn();
-	assert_int_equal(vs_pace_ms(&vs_core, profile(), VS_PACE_BOOT), 20100);
+	assert_int_equal(vs_pace_ms(profile(), VS_PACE_BOOT), 20100);
 	turns(5);
-	assert_int_equal(vs_pace_ms(&vs_core, profile(), VS_PACE_BOOT), 20100);
+	assert_int_equal(vs_pace_ms(profile(), VS_PACE_BOOT), 20100);
 }
 
 static void measured(void)
 {
-	vs_pace_note(&vs_core, profile(), VS_OP_CLONE, 8000);
-	vs_pace_note(&vs_core, profile(), VS_OP_POWER_ON, 4000);
-	vs_pace_note(&vs_core, profile(), VS_PACE_BOOT, 20000);
+	vs_pace_note(profile(), VS_OP_CLONE, 8000);
+	vs_pace_note(profile(), VS_OP_POWER_ON, 4000);
+	vs_pace_note(profile(), VS_PACE_BOOT, 20000);
 }
 
 static void the_estimate_is_the_slowest_nodes_way(void **state)

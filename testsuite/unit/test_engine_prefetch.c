@@ -3,6 +3,7 @@
  * Prefetch: which planned nodes get what ahead of their jobs, where it lies,
  * and what jobs that wait now keep.
  */
+#include "engine/prefetch/prefetch_i.h"
 #include "prefetch_stage.h"
 
 #define HOUR 3600
@@ -43,7 +44,7 @@ static void nothing_is_made_unless_prefetch_says_so(void **state)
 	plan_is_read();
 	assert_null(heard(VS_TELL_POWER_UP, NULL));
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 }
 
 static void nothing_is_made_while_vcenter_is_only_observed(void **state)
@@ -73,8 +74,8 @@ static void planned_nodes_are_powered_up_where_vfs_are_to_spare(void **state)
 	powers_up("vm2");
 	turns(2);
 	assert_int_equal(job_begin(7, "vm2", NULL), 0);
-	assert_int_equal(vs_core.plans.used, 1);
-	assert_int_equal(vs_core.plans.nahead, 1);
+	assert_int_equal(vs_plans.used, 1);
+	assert_int_equal(vs_plans.nahead, 1);
 	assert_int_equal(fake_sent[FAKE_CLONE] + fake_sent[FAKE_POWER_ON], 2);
 }
 
@@ -97,7 +98,7 @@ static void what_is_planned_for_later_waits(void **state)
 	vs_core.conf->suspend_time_s = 100;
 	planned(7, "vm1", HOUR);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 	/* Slurm would power it down again: its VM is built, and stays off. */
 	plan[0].in_s = 101;
 	plan_is_read();
@@ -121,8 +122,8 @@ static void never_more_than_prefetch_at_a_time(void **state)
 	}
 	for (int i = 0; i < 5; i++)
 		plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 3);
-	assert_int_equal(vs_core.plans.made, 3);
+	assert_int_equal(vs_plans.nahead, 3);
+	assert_int_equal(vs_plans.made, 3);
 	/* The soonest first. */
 	stage(3, 1, 3, "warm", 1);
 	planned(7, "vm1", 60);
@@ -144,10 +145,10 @@ static void half_of_the_budget_stays_with_jobs(void **state)
 		planned(7, name, 60);
 	}
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 2);
+	assert_int_equal(vs_plans.nahead, 2);
 	flags("vm1", UP);	/* one is ready: the next one's turn */
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 3);
+	assert_int_equal(vs_plans.nahead, 3);
 }
 
 static void vms_that_bear_their_jobs_name_are_not_made_ahead(void **state)
@@ -156,7 +157,7 @@ static void vms_that_bear_their_jobs_name_are_not_made_ahead(void **state)
 	stage(2, 1, 2, "destroy", 4);
 	planned(7, "vm1", 10);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 }
 
 static void nodes_out_of_service_are_left_alone(void **state)
@@ -170,7 +171,7 @@ static void nodes_out_of_service_are_left_alone(void **state)
 	planned(7, "vm2", 10);
 	planned(7, "vm3", 10);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 }
 
 /* ---- where VFs are short ------------------------------------------------------- */
@@ -199,7 +200,7 @@ static void a_vm_is_cloned_alone_where_a_vf_comes_free_later(void **state)
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
 	assert_int_equal(fake_sent[FAKE_RELOCATE] + fake_sent[FAKE_RECONFIGURE],
 			 0);
-	assert_int_equal(vs_core.plans.used, 1);
+	assert_int_equal(vs_plans.used, 1);
 }
 
 static void no_vm_is_cloned_where_no_vf_will_come_free(void **state)
@@ -209,14 +210,14 @@ static void no_vm_is_cloned_where_no_vf_will_come_free(void **state)
 	no_vf_is_free(1, 1);
 	planned(2, "vm2", 100);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 	/* Nor where it comes free too late. */
 	stage(2, 1, 1, "off", 4);
 	bring_up(1, "vm1");
 	planned(2, "vm2", 100);
 	ends(1, "vm1", 400);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 }
 
 static void no_vm_is_cloned_beside_one_that_stays_warm(void **state)
@@ -227,7 +228,7 @@ static void no_vm_is_cloned_beside_one_that_stays_warm(void **state)
 	planned(2, "vm2", 100);
 	ends(1, "vm1", 90);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 }
 
 static void the_clone_lies_where_the_vf_comes_free(void **state)
@@ -312,7 +313,7 @@ static void a_clone_that_fails_is_nobodys_fault(void **state)
 		goes_by(20);
 	}
 	assert_int_equal(fake_sent[FAKE_CLONE], 1 + 2);
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 	assert_null(heard(VS_TELL_FAIL, "vm2"));
 	assert_null(heard(VS_TELL_GIVEUP, "vm2"));
 }
@@ -364,7 +365,7 @@ static void a_node_is_powered_up_while_its_jobs_vf_is_on_its_way(void **state)
 	turn();
 	assert_int_equal(fake_sent[FAKE_POWER_ON], sent + 1);
 	assert_int_equal(job_begin(7, "vm2", NULL), 0);
-	assert_int_equal(vs_core.plans.used, 1);
+	assert_int_equal(vs_plans.used, 1);
 }
 
 static void no_more_nodes_are_powered_up_than_vfs_are_on_their_way(void **state)

@@ -3,6 +3,8 @@
  * Prefetch: what becomes of a VM that was made ahead and that no job needs, or
  * of which nothing is known any more.
  */
+#include "engine/prefetch/prefetch_i.h"
+#include "engine/tasks/removal_guard_i.h"
 #include "prefetch_stage.h"
 
 static struct vs_ahead *ahead_of(const char *node)
@@ -27,10 +29,10 @@ static void a_clone_that_no_job_needs_goes_after_the_grace(void **state)
 	goes_by(2);
 	assert_true(fake_finish(FAKE_DESTROY));
 	turns(2);
-	assert_int_equal(vs_core.plans.nahead, 0);
-	assert_int_equal(vs_core.plans.removed, 1);
-	assert_false(vs_core.brake.on);
-	assert_int_equal(HASH_COUNT(vs_core.brake.ends), 0);
+	assert_int_equal(vs_plans.nahead, 0);
+	assert_int_equal(vs_plans.removed, 1);
+	assert_false(vs_brake_is_on());
+	assert_int_equal(HASH_COUNT(vs_brake.ends), 0);
 }
 
 static void a_vm_that_is_up_for_nobody_is_powered_down_and_goes(void **state)
@@ -50,9 +52,9 @@ static void a_vm_that_is_up_for_nobody_is_powered_down_and_goes(void **state)
 	turns(2);
 	assert_true(fake_finish(FAKE_DESTROY));
 	turns(2);
-	assert_int_equal(vs_core.plans.nahead, 0);
-	assert_int_equal(vs_core.plans.removed, 1);
-	assert_int_equal(HASH_COUNT(vs_core.brake.ends), 0);
+	assert_int_equal(vs_plans.nahead, 0);
+	assert_int_equal(vs_plans.removed, 1);
+	assert_int_equal(HASH_COUNT(vs_brake.ends), 0);
 }
 
 static void a_boot_for_nobody_is_called_off(void **state)
@@ -79,7 +81,7 @@ static void what_an_administrator_powers_up_is_his(void **state)
 	cloned_ahead();
 	flags("vm2", DOWN | VS_NODE_POWER_UP_ASKED);
 	turns(2);
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 	nplan = 0;
 	flags("vm2", VS_NODE_POWERING_UP);
 	goes_by(1);
@@ -117,12 +119,12 @@ static void a_new_configuration_keeps_what_was_made(void **state)
 	cloned_ahead();
 	vs_setup_apply(&vs_core, conf);		/* Prefetch=0, again */
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 1);
+	assert_int_equal(vs_plans.nahead, 1);
 	goes_by(1);
 	goes_by(conf->prefetch_grace_s);
 	assert_true(fake_finish(FAKE_DESTROY));
 	turns(2);
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 }
 
 static void another_controllers_past_is_forgotten(void **state)
@@ -132,9 +134,9 @@ static void another_controllers_past_is_forgotten(void **state)
 	vs_lock();
 	vs_term_new(&vs_core);
 	vs_unlock();
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 	assert_int_equal(ahead_of("vm2")->state, VS_AHEAD_NOT);
-	vs_core.vc_renew = false;
+	vs_client_renew_clear();
 	flags("vm1", DOWN);
 	flags("vm2", DOWN);
 	nplan = 0;

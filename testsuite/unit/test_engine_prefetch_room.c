@@ -3,6 +3,7 @@
  * Prefetch beside jobs: what of memory, the datastore and budgets it takes, and
  * what of them comes back with the VMs that go.
  */
+#include "engine/prefetch/prefetch_i.h"
 #include "prefetch_stage.h"
 
 /* A VM of 4 vCPUs and 1 GiB, all reserved, with its overhead. */
@@ -28,12 +29,12 @@ static void comes_with_vm1(void)
 {
 	planned(2, "vm2", 100);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 	planned(2, "vm3", 100);
 	ends(1, "vm1", 90);
 	plan_is_read();
 	assert_null(heard(VS_TELL_POWER_UP, NULL));
-	assert_int_equal(vs_core.plans.nahead, 1);
+	assert_int_equal(vs_plans.nahead, 1);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1 + 1);
 }
 
@@ -65,12 +66,12 @@ static void few_that_have_no_place_tell_of_the_others(void **state)
 		planned(2, name, 100);
 	}
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 0);
-	assert_int_equal(vs_core.plans.in_vain[0], 8);
+	assert_int_equal(vs_plans.nahead, 0);
+	assert_int_equal(vs_plans.in_vain[0], 8);
 	/* at the next reading all is open again */
 	ends(1, "vm1", 90);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 1);
+	assert_int_equal(vs_plans.nahead, 1);
 }
 
 /* One that has no job and goes: nobody says when it ends. */
@@ -82,12 +83,12 @@ static void a_vf_comes_with_a_vm_that_is_on_its_way_out(void **state)
 	end_job(1, "vm1");
 	planned(2, "vm2", 100);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 	flags("vm1", GOING);
 	turns(2);
 	planned(2, "vm3", 100);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 1);
+	assert_int_equal(vs_plans.nahead, 1);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1 + 1);
 }
 
@@ -104,7 +105,7 @@ static void a_vf_on_its_way_comes_once(void **state)
 	planned(2, "vm3", 100);
 	ends(1, "vm1", 90);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 1);
+	assert_int_equal(vs_plans.nahead, 1);
 }
 
 static void the_datastore_keeps_room_for_what_jobs_may_begin(void **state)
@@ -123,11 +124,11 @@ static void the_datastore_keeps_room_for_what_jobs_may_begin(void **state)
 	fake_store_mb = 4 * disk_mb - 1;
 	fake_slow(NULL, 0);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 0);
+	assert_int_equal(vs_plans.nahead, 0);
 	fake_store_mb = 4 * disk_mb;
 	fake_slow(NULL, 0);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 1);
+	assert_int_equal(vs_plans.nahead, 1);
 }
 
 static void half_of_a_hosts_budget_stays_with_jobs(void **state)
@@ -251,7 +252,7 @@ static void a_device_beside_the_vf_is_made_ahead_for_once(void **state)
 	planned(3, "vm3", 100);
 	ends(1, "vm1", 90);
 	plan_is_read();
-	assert_int_equal(vs_core.plans.nahead, 1);
+	assert_int_equal(vs_plans.nahead, 1);
 }
 
 #define T(f) cmocka_unit_test(f)

@@ -3,6 +3,7 @@
  * What the preflight refuses, in which words, and that it heals with the beat
  * that shows it mended; what a job's end may do all the while. Mode=observe.
  */
+#include "engine/checks/checks_i.h"
 #include "engine_stage.h"
 #include "engine/report/report.h"
 #include "util/json.h"
@@ -280,13 +281,13 @@ static void nodes_count_by_the_vfs_that_each_takes(void **st)
 	assert_string_equal(refusal("vm1"), "");
 	a->per_node = 3;
 	vs_hosts_reordered(&vs_core.inv);
-	vs_core.judged_epoch = vs_core.epoch + 1;
+	vs_checks.judged_epoch = vs_core.epoch + 1;
 	turn();
 	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce, which take 9 VFs, for 6 VFs");
 	a->per_node = 2;
 	a->rails = true;
 	vs_hosts_reordered(&vs_core.inv);
-	vs_core.judged_epoch = vs_core.epoch + 1;
+	vs_checks.judged_epoch = vs_core.epoch + 1;
 	turn();
 	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce with PerNode=2: the hosts have room for 0 of them, each VF on a PF of its own");
 }
@@ -364,7 +365,7 @@ static void observe_says_what_it_would_do_and_does_nothing(void **st)
 	wants[1] = id("vm2");
 	HAS(refusal("vm1"), "Mode=observe");
 	refuse(8, wants, 2, 2, "Mode=observe");
-	r = vs_core.refused;
+	r = vs_refusals();
 	vs_observe_say(&vs_core, r, text, sizeof(text));
 	HAS(text, "Mode=observe: would place vm1 on esx");
 	HAS(text, " PF 0000:3b:00.0, vm2 on esx");

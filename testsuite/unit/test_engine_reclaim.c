@@ -83,13 +83,13 @@ static void nothing_is_asked_back_on_a_host_that_is_left_out(void **state)
 	ready();
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
-	vs_avoid_add(&vs_core, "host-1", "", now + 60000, "a start failed");
+	vs_avoid_add("host-1", "", now + 60000, "a start failed");
 	wants = id("vm2");
 	now += 6000;
 	refuse(8, &wants, 1, 1, "no VF");
 	turns(3);
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
-	vs_avoid_end(&vs_core, VS_AVOID_FAILED, "host-1");
+	vs_avoid_end(VS_AVOID_FAILED, "host-1");
 	refuse(8, &wants, 1, 1, "no VF");
 	turns(3);
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
@@ -305,9 +305,9 @@ static void nothing_is_reclaimed_for_who_lacks_no_vf(void **state)
 	was_told(9, id("vm2"), VS_LACKS_NODES, false);
 	turns(3);
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
-	assert_string_equal(vs_core.refused->why, "0 free");
-	assert_string_equal(vs_core.refused->hh.next ?
-		((struct vs_refused *)vs_core.refused->hh.next)->why : "",
+	assert_string_equal(vs_refusals()->why, "0 free");
+	assert_string_equal(vs_refusals()->hh.next ?
+		((struct vs_refused *)vs_refusals()->hh.next)->why : "",
 		"needs 1 sriov-roce VF, 0 free");
 	was_told(9, id("vm2"), VS_LACKS_VFS, true);
 	turns(3);
@@ -324,14 +324,14 @@ static void the_strongest_word_of_late_counts(void **state)
 	now += 1000;
 	was_told(8, id("vm2"), VS_LACKS_NODES, false);
 	was_told(8, id("vm2"), VS_LACKS_TURN, false);
-	assert_int_equal(vs_core.refused->lacks, VS_LACKS_VFS);
+	assert_int_equal(vs_refusals()->lacks, VS_LACKS_VFS);
 	now += 4000;
 	was_told(8, id("vm2"), VS_LACKS_NODES, true);
-	assert_int_equal(vs_core.refused->lacks, VS_LACKS_VFS);
+	assert_int_equal(vs_refusals()->lacks, VS_LACKS_VFS);
 	was_told(8, id("vm2"), VS_LACKS_NODES, false);
-	assert_int_equal(vs_core.refused->lacks, VS_LACKS_NODES);
+	assert_int_equal(vs_refusals()->lacks, VS_LACKS_NODES);
 	was_told(8, id("vm2"), VS_LACKS_VFS, true);
-	assert_int_equal(vs_core.refused->lacks, VS_LACKS_VFS);
+	assert_int_equal(vs_refusals()->lacks, VS_LACKS_VFS);
 }
 
 int main(void)

@@ -5,6 +5,7 @@
  * powered-down node (test_engine, _restart), nodes up whose VM is gone or off
  * (_gone, _missing), orphans and the brake (_brake).
  */
+#include "engine/tasks/tasks.h"
 #include "engine_stage.h"
 
 static int sent(void)
@@ -130,7 +131,7 @@ static void a_hold_that_nobody_needs_ends(void **st)
 		;
 	turns(60);
 	assert_int_equal(free_on("host-1"), 1);
-	assert_int_equal(vs_core.provisioning + vs_core.power_ops, 0);
+	assert_int_equal(vs_tasks_provisioning() + vs_tasks_power_ops(), 0);
 }
 
 /* Each carries our mark, and fails one of the four tests. */

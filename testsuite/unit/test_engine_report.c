@@ -3,6 +3,7 @@
  * What users may learn through the control channel: Slurm's PrivateData, as
  * the port tells it, is honoured in each report.
  */
+#include "engine/run/loop_i.h"
 #include "engine_stage.h"
 #include "engine/report/report.h"
 #include "util/json.h"
@@ -88,17 +89,19 @@ static void a_part_of_a_job_is_a_job_of_its_own(void **state)
 static const char *reason_said(int64_t now_ms)
 {
 	static char text[256];
+	const struct vs_tell *t;
 	bool said = false;
+	size_t n;
 
 	vs_lock();
 	vs_job_reasons(&vs_core, now_ms);
-	for (size_t i = 0; i < vs_core.ntells; i++)
-		if (vs_core.tells[i].kind == VS_TELL_REASON &&
-		    vs_core.tells[i].job == 4712) {
+	t = vs_outbox_tells(&n);
+	for (size_t i = 0; i < n; i++)
+		if (t[i].kind == VS_TELL_REASON && t[i].job == 4712) {
 			said = true;
-			vs_strlcpy(text, vs_core.tells[i].text, sizeof(text));
+			vs_strlcpy(text, t[i].text, sizeof(text));
 		}
-	vs_core.ntells = 0;
+	vs_outbox_clear();
 	vs_unlock();
 	return said ? text : NULL;
 }
@@ -107,7 +110,7 @@ static void refused_and_said(void)
 {
 	int wants[] = { 0 };
 
-	vs_core.ntells = 0;
+	vs_outbox_clear();
 	refuse(4712, wants, 1, 1, "needs 1 node, 0 VFs free");
 	assert_non_null(strstr(reason_said(now + 5000), "0 VFs free"));
 }
@@ -125,7 +128,7 @@ static void a_reason_that_backfill_wiped_is_said_again(void **state)
 	assert_null(reason_said(now + 25000));
 	waits = VS_WAITS_NOT;
 	vs_jobs_recheck(&vs_core);
-	assert_null(vs_core.refused);
+	assert_null(vs_refusals());
 	/* its record isn't to say so for ever: it may have begun elsewhere */
 	assert_string_equal(reason_said(now + 30000), "");
 }
@@ -161,7 +164,7 @@ static void slurms_own_plan_is_what_is_expected(void **state)
 	planned.start += 7200;
 	vs_expect_clock(planned.start, at, sizeof(at));
 	vs_jobs_recheck(&vs_core);
-	vs_core.refused->wiped = true;
+	vs_refusals()->wiped = true;
 	assert_non_null(strstr(reason_said(now + 90000), at));
 	assert_string_not_equal(was, at);
 	vs_core.port = &port;
@@ -180,13 +183,15 @@ static void of_a_long_queue_all_have_their_turn(void **state)
 {
 	struct vs_port with = port;
 	int wants[] = { 0 };
+	const struct vs_tell *t;
+	size_t n;
 
 	(void)state;
 	with.job_waits = note_visit;
 	vs_core.port = &with;
 	for (uint32_t job = 1; job < VS_COUNT(visits); job++)
 		refuse(job, wants, 1, 1, "needs 1 node, 0 VFs free");
-	vs_core.ntells = 0;
+	vs_outbox_clear();
 	for (int i = 0; i < 200; i++) {
 		if (i < 16)
 			vs_jobs_recheck(&vs_core);
@@ -198,12 +203,13 @@ static void of_a_long_queue_all_have_their_turn(void **state)
 		assert_uint_in_range(visits[job], 1, 2);
 		visits[job] = 0;
 	}
-	for (size_t i = 0; i < vs_core.ntells; i++)
-		visits[vs_core.tells[i].job]++;
+	t = vs_outbox_tells(&n);
+	for (size_t i = 0; i < n; i++)
+		visits[t[i].job]++;
 	for (uint32_t job = 1; job < VS_COUNT(visits); job++)
 		assert_int_equal(visits[job], 1);
-	vs_core.ntells = 0;
-	vs_jobs_clear(&vs_core);
+	vs_outbox_clear();
+	vs_jobs_clear();
 	vs_core.port = &port;
 }
 
@@ -215,10 +221,10 @@ static void slurms_own_reason_takes_ours_back(void **state)
 	waits = VS_WAITS_ELSE;
 	now += 1000;		/* of several partitions one may say so */
 	vs_jobs_recheck(&vs_core);
-	assert_non_null(vs_core.refused);
+	assert_non_null(vs_refusals());
 	now += 5000;
 	vs_jobs_recheck(&vs_core);
-	assert_null(vs_core.refused);
+	assert_null(vs_refusals());
 	assert_string_equal(reason_said(now), "");
 }
 

@@ -3,6 +3,8 @@
  * The engine after slurmctld was killed: what it saved is some seconds older
  * than what vCenter shows. On the same stage as test_engine.
  */
+#include "engine/tasks/removal_guard_i.h"
+#include "engine/tasks/tasks.h"
 #include "engine_stage.h"
 
 /* slurmctld was killed: all of memory goes, vCenter's VMs stay. */
@@ -133,10 +135,10 @@ static void a_used_vm_found_off_after_a_start_goes_without_the_brake(void **st)
 	begin_idle("destroy");
 	fake_get("vm1")->on = false;
 	fake_show(fake_get("vm1"));
-	vs_core.brake.on = true;
+	vs_brake.on = true;
 	restart(0, "vm1", DOWN);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
-	vs_core.brake.on = false;
+	vs_brake.on = false;
 }
 
 static void an_adopted_vm_that_slurm_wants_to_boot_is_cycled(void **st)
@@ -285,17 +287,17 @@ static void a_clone_that_never_ends_does_not_stop_the_cluster(void **state)
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
 	assert_int_equal(fake_cancels, 0);
 	now += 60 * 1000;
-	vs_core.vf_freed = false;
+	vs_capacity_freed_clear();
 	turns(3);
 	assert_int_equal(fake_cancels, 1);
-	assert_true(vs_core.vf_freed);		/* jobs wait for it */
+	assert_true(vs_capacity_freed_pending());		/* jobs wait for it */
 	fake_slow(&t, 1);			/* hangs on */
 	turns(3);
 	assert_int_equal(fake_cancels, 1);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	assert_true(fake_fail(FAKE_ADOPT, VS_E_CANCELED, "called off"));
-	assert_int_equal(vs_core.nstrays, 0);
+	assert_int_equal(vs_strays(), 0);
 	turns(3);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 2);
 }

@@ -65,7 +65,7 @@ static void begins(uint32_t job, int n)
 
 static void beat(void)
 {
-	vs_core.vf_freed = false;
+	vs_capacity_freed_clear();
 	fake_slow(NULL, 0);
 }
 
@@ -83,10 +83,10 @@ static void a_gang_waits_for_the_pool_and_begins_when_room_comes(void **state)
 		"MB of memory left, each VM needs 1131 MB)");
 	assert_null(vs_core.ledger.holds);
 	beat();
-	assert_false(vs_core.vf_freed);	/* nothing has changed */
+	assert_false(vs_capacity_freed_pending());	/* nothing has changed */
 	fake_pool_mb = 4 * EACH;
 	beat();
-	assert_true(vs_core.vf_freed);	/* the scheduler is told */
+	assert_true(vs_capacity_freed_pending());	/* the scheduler is told */
 	assert_int_equal(room(4, "4 free"), 4);
 	begins(7, 4);
 	flags("vm1", BOOT);
@@ -204,7 +204,7 @@ static void a_gang_waits_for_the_datastore_and_begins_when_room_comes(
 	assert_null(vs_core.ledger.holds);
 	fake_store_mb = 40000;
 	beat();
-	assert_true(vs_core.vf_freed);
+	assert_true(vs_capacity_freed_pending());
 	begins(7, 4);
 	/* promised ones count */
 	clone_for(8, "vm1");
@@ -325,9 +325,9 @@ static void a_host_on_its_way_out_takes_nothing(void **state)
 	refused(7, 1, "node vm1: needs 1 sriov-roce VF, 0 free (esx1: in or "
 		"entering maintenance)");
 	task.name = "HostSystem.powerUpFromStandBy";
-	vs_core.vf_freed = false;
+	vs_capacity_freed_clear();
 	fake_slow(&task, 1);
-	assert_true(vs_core.vf_freed);
+	assert_true(vs_capacity_freed_pending());
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 }
 
@@ -384,9 +384,9 @@ static void a_job_waits_for_a_host_whose_budget_is_used_up(void **state)
 	assert_string_equal(err.text, "needs 1 sriov-roce VF, 0 free (esx1: "
 			    "as many operations under way as may be)");
 	assert_int_equal(job_begin(2, "vm3", NULL), -1);
-	vs_core.vf_freed = false;
+	vs_capacity_freed_clear();
 	assert_true(fake_finish(FAKE_CLONE));
-	assert_true(vs_core.vf_freed);
+	assert_true(vs_capacity_freed_pending());
 	assert_int_equal(job_begin(2, "vm3", NULL), 0);
 }
 

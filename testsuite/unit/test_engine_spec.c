@@ -189,7 +189,7 @@ static void a_prolog_that_waits_too_long_is_answered_with_no(void **state)
 	turns(20);
 	assert_non_null(heard(VS_TELL_PROLOG, NULL));
 	assert_false(heard(VS_TELL_PROLOG, NULL)->ok);
-	assert_null(vs_core.waits);
+	assert_null(vs_waits());
 }
 
 int main(void)

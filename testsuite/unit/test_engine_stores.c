@@ -135,7 +135,7 @@ static void a_move_is_over(void **state)
 	powered_down("vm1");
 	fake_slow(NULL, 0);
 	vm = fake_get("vm1");
-	vs_avoid_add(&vs_core, "host-1", NULL, now + 3600000, "test");
+	vs_avoid_add("host-1", NULL, now + 3600000, "test");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	assert_true(hold("vm1")->moves);
 	flags("vm1", BOOT);
@@ -170,7 +170,7 @@ static void a_linked_clone_moves_as_a_full_one(void **state)
 	fake_disk_mb = 20000;
 	fake_store_mb = fake_t_mb = 90000;
 	ready();
-	vs_avoid_add(&vs_core, "host-2", NULL, now + 1000, "test");
+	vs_avoid_add("host-2", NULL, now + 1000, "test");
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turns(2);
@@ -188,7 +188,7 @@ static void a_linked_clone_moves_as_a_full_one(void **state)
 	powered_down("vm1");
 	fake_slow(NULL, 0);
 	at = vs_room_pool(&vs_core.inv, "datastore-2");
-	vs_avoid_add(&vs_core, "host-1", NULL, now + 3600000, "test");
+	vs_avoid_add("host-1", NULL, now + 3600000, "test");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	assert_true(hold("vm1")->moves);
 	assert_int_equal(hold("vm1")->disk_mb, 20000);

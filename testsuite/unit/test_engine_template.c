@@ -116,7 +116,7 @@ static void a_job_that_began_goes_back_to_the_queue(void **state)
 	t = heard(VS_TELL_GIVEUP, "vm1");
 	assert_non_null(t);
 	assert_string_equal(t->text, GONE);
-	assert_null(vs_core.avoids);
+	assert_null(vs_avoids());
 	assert_int_equal(free_on("host-1"), 1);
 }
 

@@ -184,7 +184,7 @@ static void begin_clone(void)
 
 static void nobody_pays(void)
 {
-	assert_null(vs_core.avoids);
+	assert_null(vs_avoids());
 	assert_null(heard(VS_TELL_FAIL, NULL));
 }
 
@@ -263,7 +263,7 @@ static void what_fails_before_the_host_is_seen_away_is_tried_again(void **state)
 	/* it is the other one's, then */
 	assert_true(fake_fault(FAKE_CLONE, VS_E_OTHER_HOST,
 			       "InvalidHostConnectionState", "no link"));
-	assert_non_null(vs_core.avoids);
+	assert_non_null(vs_avoids());
 }
 
 /* ---- parents ----------------------------------------------------------------------- */
@@ -291,9 +291,9 @@ static void linked_clones_of_a_parent_go_on(void **state)
 	/* waiting jobs are looked at as soon as it is there */
 	vs_strlcpy(p->host, "host-1", sizeof(p->host));
 	fake_show(p);
-	vs_core.vf_freed = false;
+	vs_capacity_freed_clear();
 	turn();
-	assert_true(vs_core.vf_freed);
+	assert_true(vs_capacity_freed_pending());
 	room_says("vm3", "", 1);
 }
 

@@ -8,6 +8,8 @@
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
+#include "engine/tasks/removal_guard_i.h"
+#include "engine/tasks/tasks.h"
 #include "engine_stage.h"
 
 static atomic_bool in_control;
@@ -88,7 +90,7 @@ static void an_interrupted_term_goes_on_with_what_it_knew(void **state)
 	atomic_store(&in_control, true);
 	assert_true(becomes_free(false));
 	vs_lock();
-	assert_true(vs_job_waits(&vs_core, 7));
+	assert_true(vs_job_waits(7));
 	assert_int_equal(vs_core.nodes[one].job, 7);
 	vs_unlock();
 	(api->stop)();	/* cmocka has a macro of that name */
@@ -105,25 +107,25 @@ static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
 	bring_up(7, "vm1");
 	one = id("vm1");
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
-	vs_avoid_add(&vs_core, "host-1", NULL, now + 60000, "text");
-	vs_core.brake.on = true;
+	vs_avoid_add("host-1", NULL, now + 60000, "text");
+	vs_brake.on = true;
 	vs_lock();
 	vs_term_new(&vs_core);
 	vs_unlock();
 	assert_int_equal(vs_core.nodes[one].job, 0);
-	assert_false(vs_job_waits(&vs_core, 7));
+	assert_false(vs_job_waits(7));
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
-	assert_null(vs_core.avoids);
-	assert_false(vs_core.brake.on);
+	assert_null(vs_avoids());
+	assert_false(vs_brake_is_on());
 	/* The VM of a node that is up stays; nobody's job is in it. */
 	flags("vm1", UP);
-	vs_core.vc_renew = false;
+	vs_client_renew_clear();
 	fake_load();
 	fake_slow(NULL, 0);
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
-	assert_int_equal(vs_core.provisioning + vs_core.power_ops, 0);
+	assert_int_equal(vs_tasks_provisioning() + vs_tasks_power_ops(), 0);
 }
 
 int main(void)

@@ -317,8 +317,7 @@ static void nothing_is_known_without_vcenter(void **state)
 {
 	(void)state;
 	full_house();
-	vs_strlcpy(vs_core.vc_state, "vCenter is away",
-		   sizeof(vs_core.vc_state));
+	vs_vc_state_set(&vs_core, "vCenter is away");
 	assert_int_equal(wanted(1, 4), -1);
 	vs_core.vc_state[0] = '\0';
 }

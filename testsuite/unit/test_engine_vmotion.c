@@ -3,6 +3,7 @@
  * VMs that leave a host with their jobs running: who is moved, where to, under
  * whose hold, and what becomes of those that can't be.
  */
+#include "engine/maintenance/evacuate_i.h"
 #include "vmotion_stage.h"
 
 static const struct vs_vc_task entering = {
@@ -29,14 +30,14 @@ static void the_job_goes_on_while_its_vm_moves(const char *type)
 	assert_int_equal(heard(VS_TELL_GOT, NULL)->job, 7);
 	turns(100);
 	assert_int_equal(node("vm1")->job, 7);
-	assert_int_equal(vs_core.vmotions.moved, 1);
+	assert_int_equal(vs_vmotions.moved, 1);
 	assert_null(heard(VS_TELL_DRAIN, NULL));
 	assert_null(heard(VS_TELL_GIVEUP, NULL));
 	assert_null(heard(VS_TELL_REBUILD, NULL));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN] +
 			 fake_sent[FAKE_RECONFIGURE], 0);
 	assert_int_equal(node("vm1")->vmotion.state, VS_VMOTION_NONE);
-	vs_core.vmotions.moved = 0;
+	vs_vmotions.moved = 0;
 }
 
 static void vmxnet3_moves(void **st)
@@ -145,7 +146,7 @@ static void vcenters_refusal_is_the_last_word(void **st)
 	assert_non_null(strstr(heard(VS_TELL_DRAIN, "vm1")->text,
 		"vMotion to esx2 failed: a device prevents migration"));
 	assert_int_equal(node("vm1")->job, 7);
-	vs_core.vmotions.failed = 0;
+	vs_vmotions.failed = 0;
 }
 
 static void a_host_that_fails_is_not_tried_twice_in_a_row(void **st)
@@ -206,13 +207,13 @@ static void a_move_by_somebody_else_is_followed(void **st)
 	turns(2);
 	assert_string_equal(held_on("vm1"), "host-2");
 	assert_int_equal(heard(VS_TELL_GOT, NULL)->job, 7);
-	assert_int_equal(vs_core.vmotions.others, 1);
+	assert_int_equal(vs_vmotions.others, 1);
 	turns(100);
 	assert_int_equal(fake_sent[FAKE_RELOCATE] + fake_sent[FAKE_POWER_OFF],
 			 0);
 	assert_null(heard(VS_TELL_GIVEUP, NULL));
 	assert_int_equal(node("vm1")->last_err.code, VS_OK);
-	vs_core.vmotions.others = 0;
+	vs_vmotions.others = 0;
 }
 
 /* vCenter does it itself; where it doesn't within two minutes, that is said. */
@@ -264,7 +265,7 @@ static void a_lost_reply_is_looked_after(void **st)
 	fake_slow(NULL, 0);
 	turns(1);
 	assert_string_equal(held_on(">vm1"), "");
-	vs_core.vmotions.failed = 0;
+	vs_vmotions.failed = 0;
 }
 
 static void one_that_nobody_needs_any_more_is_called_off(void **st)
@@ -305,7 +306,7 @@ static void moves_of_before_us_are_waited_for(void **st)
 	turns(20);
 	assert_string_equal(held_on("vm1"), "host-2");
 	assert_string_equal(held_on(">vm2"), "host-2");
-	vs_core.vmotions.others = 0;
+	vs_vmotions.others = 0;
 }
 
 static void an_eviction_goes_before(void **st)

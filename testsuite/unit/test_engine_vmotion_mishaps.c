@@ -3,6 +3,7 @@
  * VMs that leave a host with their jobs running while something else happens:
  * a lost host, a lost vCenter, a restart, another's hand.
  */
+#include "engine/maintenance/evacuate_i.h"
 #include "vmotion_stage.h"
 
 static const struct vs_vc_task entering = {
@@ -104,7 +105,7 @@ static void started_again_on_the_target_its_job_ends(void **st)
 	turns(20);
 	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
 	assert_int_equal(heard(VS_TELL_GIVEUP, "vm1")->job, 7);
-	vs_core.vmotions.failed = vs_core.vmotions.others = 0;
+	vs_vmotions.failed = vs_vmotions.others = 0;
 }
 
 static void what_an_administrator_cancels_stays(void **st)
@@ -122,7 +123,7 @@ static void what_an_administrator_cancels_stays(void **st)
 	assert_non_null(strstr(heard(VS_TELL_DRAIN, "vm1")->text,
 			       "vMotion to esx2 failed: cancelled"));
 	assert_int_equal(node("vm1")->job, 7);
-	vs_core.vmotions.failed = 0;
+	vs_vmotions.failed = 0;
 }
 
 static void the_only_other_host_is_tried_again(void **st)
@@ -142,7 +143,7 @@ static void the_only_other_host_is_tried_again(void **st)
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(5);
 	assert_string_equal(held_on("vm1"), "host-2");
-	vs_core.vmotions.failed = 0;
+	vs_vmotions.failed = 0;
 }
 
 static void a_host_to_which_one_comes_is_not_empty(void **st)
@@ -218,7 +219,7 @@ static void done_and_not_shown_gives_nobody_up(void **st)
 	assert_int_equal(node("vm1")->op.kind, VS_OP_NONE);
 	none_heard(VS_TELL_FAIL);
 	none_heard(VS_TELL_GIVEUP);
-	vs_core.vmotions.moved = vs_core.vmotions.others = 0;
+	vs_vmotions.moved = vs_vmotions.others = 0;
 }
 
 /* An order to requeue outlives a plain one; who gives that is told so. */

@@ -4,6 +4,8 @@
  * is promised beforehand, and what is held over a restart.
  */
 #include <unistd.h>
+#include "engine/maintenance/evacuate_i.h"
+#include "engine/run/loop_i.h"
 #include "vmotion_stage.h"
 
 #define MANY 40
@@ -136,7 +138,7 @@ static void who_waits_keeps_nobody_from_its_turn(void **st)
 	for (int i = 0; i < MANY + 4; i++)
 		asked += node(vm(i))->vmotion.again_ms > 0;
 	assert_int_equal(asked, MANY + 4);
-	vs_core.vmotions.others = 0;
+	vs_vmotions.others = 0;
 }
 
 /* ---- what a job is told ---------------------------------------------------------- */
@@ -178,7 +180,7 @@ static void a_gang_that_moves_is_told_once(void **st)
 			vs_say_all(&vs_core, &told[i], 1, now, &push_ms);
 	vs_core.port = was;
 	assert_string_equal(heard_of, "vm1:esx2 vm2:esx3 ");
-	vs_core.vmotions.others = 0;
+	vs_vmotions.others = 0;
 }
 
 /* ---- what is promised ---------------------------------------------------------- */
@@ -262,7 +264,7 @@ static void what_is_promised_is_done(void **st)
 	assert_int_equal(in_state(VS_VMOTION_STAYS), 1);
 	assert_string_equal(held_on("vm1"), "host-2");
 	assert_string_equal(held_on("vm4"), "host-1");
-	vs_core.vmotions.moved = 0;
+	vs_vmotions.moved = 0;
 }
 
 /* ---- over a restart ------------------------------------------------------------- */
@@ -276,14 +278,14 @@ static void saved_late(struct vs_core *c, enum saved when)
 {
 	struct vs_term term = { .held = true, .lock_fd = -1 };
 
-	c->hints_dirty = true;
+	vs_state_file_dirty();
 	if (when == AT_YIELD) {
 		vs_term_yield(c, &term);
 		assert_false(term.held);
 		return;
 	}
 	vs_op_forget_all(c);
-	c->hints_save_ms = 0;
+	vs_state_file_urgent();
 	vs_hints_save(c, now);
 }
 
@@ -299,7 +301,7 @@ static void ended_on_its_way(enum saved when)
 	c->conf->state_dir = vs_strdup(dir);
 	flags("vm1", BUSY);
 	turns(5);
-	c->hints_save_ms = 0;
+	vs_state_file_urgent();
 	vs_hints_save(c, now);
 	drain("esx1");
 	turn();
@@ -311,9 +313,9 @@ static void ended_on_its_way(enum saved when)
 	vs_op_forget_all(c);
 	assert_int_equal(vs_ledger_release(&c->ledger, ">vm1"), 0);
 	node("vm1")->vmotion = (struct vs_vmotion) { .tries = 0 };
-	c->ready = c->hints_loaded = c->hints_dirty = false;
-	while (c->avoids)
-		vs_avoid_expire(c, INT64_MAX);
+	c->ready = false;
+	vs_state_file_forget();
+	vs_avoids_clear();
 	text = vs_hints_read(dir);
 	assert_non_null(text);
 	vs_hints_load(c, text);
@@ -350,8 +352,8 @@ static void the_target_is_held_over_a_restart(void **st)
 	turns(5);
 	assert_string_equal(held_on("vm1"), "host-2");
 	assert_string_equal(held_on(">vm1"), "");
-	assert_int_equal(vs_core.vmotions.moved, 1);
-	vs_core.vmotions.moved = 0;
+	assert_int_equal(vs_vmotions.moved, 1);
+	vs_vmotions.moved = 0;
 }
 
 static void a_handover_tells_of_what_is_under_way(void **st)
@@ -361,11 +363,11 @@ static void a_handover_tells_of_what_is_under_way(void **st)
 	(void)st;
 	for (size_t i = 0; i < VS_COUNT(late); i++) {
 		ended_on_its_way(late[i]);
-		assert_non_null(vs_core.vmotions.bound);
-		assert_string_equal(vs_core.vmotions.bound->node, "vm1");
-		assert_string_equal(vs_core.vmotions.bound->vm,
+		assert_non_null(vs_vmotions.bound);
+		assert_string_equal(vs_vmotions.bound->node, "vm1");
+		assert_string_equal(vs_vmotions.bound->vm,
 				    fake_get("vm1")->moid);
-		assert_string_equal(vs_core.vmotions.bound->host, "host-2");
+		assert_string_equal(vs_vmotions.bound->host, "host-2");
 		its_task_is_shown();
 		turns(3);
 		assert_string_equal(held_on(">vm1"), "host-2");
@@ -377,12 +379,12 @@ static void a_new_term_has_none_of_an_earlier_ones(void **st)
 {
 	(void)st;
 	ended_on_its_way(IN_ITS_TURN);
-	assert_non_null(vs_core.vmotions.bound);
+	assert_non_null(vs_vmotions.bound);
 	vs_lock();
 	vs_term_new(&vs_core);
-	vs_core.vc_renew = false;
+	vs_client_renew_clear();
 	vs_unlock();
-	assert_null(vs_core.vmotions.bound);
+	assert_null(vs_vmotions.bound);
 }
 
 /* It has ended meanwhile: there, or not at all. */
@@ -395,7 +397,7 @@ static void no_longer_than_its_task_is_there(void **st)
 	assert_true(vs_core.ready);
 	assert_string_equal(held_on("vm1"), "host-1");
 	assert_string_not_equal(held_on(">vm1"), "host-1");
-	assert_null(vs_core.vmotions.bound);
+	assert_null(vs_vmotions.bound);
 }
 
 /* Without the hint it is somebody's task, and nothing is known of it. */
@@ -414,8 +416,8 @@ static void a_hint_of_another_vm_is_not_believed(void **st)
 {
 	(void)st;
 	ended_on_its_way(IN_ITS_TURN);
-	assert_non_null(vs_core.vmotions.bound);
-	vs_strlcpy(vs_core.vmotions.bound->vm, "vm-999999", VS_MOID_LEN);
+	assert_non_null(vs_vmotions.bound);
+	vs_strlcpy(vs_vmotions.bound->vm, "vm-999999", VS_MOID_LEN);
 	its_task_is_shown();
 	turns(3);
 	assert_string_equal(held_on(">vm1"), "");

@@ -3,6 +3,7 @@
  * When jobs that wait may begin, as the engine knows it: holds, ends of jobs,
  * VMs that give way, plans. One PF per host.
  */
+#include "engine/forecast/forecast_i.h"
 #include "engine_stage.h"
 #include "util/time.h"
 
@@ -58,9 +59,9 @@ static void plan(uint32_t job, uint64_t rank, const char *node, int64_t in,
 static void begin_full(void)
 {
 	begin(4, 2, 1, "warm");
-	vs_when_clear(&vs_core);
+	vs_when_clear();
 	vs_when_renew(&vs_core);
-	vs_core.whens.down_ms = 10000;
+	vs_when_down_set(10000);
 	asker.in_order = false;
 	ready();
 	bring_up(7, "vm1");
@@ -92,7 +93,7 @@ static void an_idle_vm_gives_way_at_once(void **state)
 	assert_int_equal(in_s("vm3", NULL), 10);
 	powered_down("vm1");
 	assert_int_equal(in_s("vm3", NULL), 0);
-	vs_core.whens.down_ms = 10000;
+	vs_when_down_set(10000);
 	assert_int_equal(in_s("vm3", "vm4"), 510);
 }
 
@@ -134,7 +135,7 @@ static void what_strangers_hold_is_not_in_sight(void **state)
 
 	(void)state;
 	begin(3, 2, 1, "warm");
-	vs_when_clear(&vs_core);
+	vs_when_clear();
 	vs_when_renew(&vs_core);
 	ready();
 	vm = fake_add_vm("theirs", "group-other", "host-2", true);
@@ -153,7 +154,7 @@ static void what_strangers_hold_is_not_in_sight(void **state)
 static void begin_half(void)
 {
 	begin(4, 2, 2, "warm");
-	vs_when_clear(&vs_core);
+	vs_when_clear();
 	vs_when_renew(&vs_core);
 	asker.in_order = false;
 	ready();
@@ -257,10 +258,10 @@ static void while_nothing_may_be_done_nobody_knows_when(void **state)
 	vs_strlcpy(vs_core.blocked, "stop", sizeof(vs_core.blocked));
 	assert_int_equal(in_s("vm1", NULL), VS_WHEN_UNKNOWN);
 	vs_core.blocked[0] = '\0';
-	vs_strlcpy(vs_core.vc_state, "away", sizeof(vs_core.vc_state));
-	vs_core.vc_since_ms = vs_wall_ms() - 290000;
+	vs_vc_state_set(&vs_core, "away");
+	vs_vc_since_set(vs_wall_ms() - 290000);
 	assert_int_equal(in_s("vm1", NULL), 60);
-	vs_core.vc_since_ms = vs_wall_ms() - 301000;
+	vs_vc_since_set(vs_wall_ms() - 301000);
 	assert_int_equal(in_s("vm1", NULL), VS_WHEN_UNKNOWN);
 }
 
@@ -268,7 +269,7 @@ static void how_long_a_vm_takes_to_go_is_learnt(void **state)
 {
 	(void)state;
 	begin_full();
-	vs_core.whens.down_ms = 0;
+	vs_when_down_set(0);
 	vs_core.conf->shutdown_grace_s = 10;
 	end_job(7, "vm1");
 	assert_int_equal(in_s("vm3", NULL), 15);
@@ -279,8 +280,8 @@ static void how_long_a_vm_takes_to_go_is_learnt(void **state)
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	flags("vm1", DOWN);
 	turns(2);
-	assert_true(vs_core.whens.down_ms > 3900 &&
-		    vs_core.whens.down_ms < 4500);
+	assert_true(vs_when_down_ms() > 3900 &&
+		    vs_when_down_ms() < 4500);
 	end_job(8, "vm2");
 	assert_int_equal(in_s("vm3", "vm4"), 5);
 }
@@ -303,7 +304,7 @@ static void a_plan_keeps_lower_jobs_from_its_vfs(void **state)
 	asker.rank = 9;
 	assert_int_equal(spare_of("vm3", "vm4"), 2);
 	asker.rank = 5;
-	vs_when_settled(&vs_core, 9);
+	vs_when_settled(9);
 	assert_int_equal(spare_of("vm3", "vm4"), 2);
 }
 
@@ -367,8 +368,8 @@ static void others_give_what_nobody_was_promised(void **state)
 	assert_true(others_give("vm3", 2, 500));
 	plan(10, 8, "vm1", 1299, 1000);
 	assert_false(others_give("vm3", 2, 500));
-	vs_when_settled(&vs_core, 10);
-	vs_when_settled(&vs_core, 9);
+	vs_when_settled(10);
+	vs_when_settled(9);
 	end_job(7, "vm1");
 	powered_down("vm1");
 	assert_true(others_give("vm1", 4, 10));		/* there is room */
@@ -452,7 +453,7 @@ static void begin_kinds(const char *type, const char *pf)
 	conf_other_from(conf, 2, type)->pf = vs_strdup(pf);
 	begin(4, 1, 2, "warm");
 	begin_as(conf);
-	vs_when_clear(&vs_core);
+	vs_when_clear();
 	vs_when_renew(&vs_core);
 	ready();
 	fake_host(&h);
@@ -494,25 +495,25 @@ static void ends_and_plans_follow_what_slurm_says(void **state)
 	vs_when_look(&vs_core);
 	asker.rank = 9;
 	assert_int_equal(in_s("vm3", NULL), 710);
-	p = vs_timeline_plan_of(&vs_core.whens.timeline, 9);
+	p = vs_timeline_plan_of(&vs_whens.timeline, 9);
 	assert_non_null(p);
 	assert_true(p->start == T0 + 450 && p->end == T0 + 1450);
 	/* backfill plans it no more */
 	seen[2].start = 0;
 	now += 80000;
 	vs_when_look(&vs_core);
-	assert_non_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+	assert_non_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
 	now += 20000;
 	vs_when_look(&vs_core);
-	assert_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+	assert_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
 	/* a whole pass of backfill has ended without it */
 	plan(9, 8, "vm3", 400, 1000);
 	seen[2].passes = 1;
 	vs_when_look(&vs_core);
-	assert_non_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+	assert_non_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
 	seen[2].passes = 2;
 	vs_when_look(&vs_core);
-	assert_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+	assert_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
 	/* sdiag --reset: they are counted from 0 again */
 	passes = 70;
 	plan(9, 8, "vm3", 400, 1000);
@@ -520,15 +521,15 @@ static void ends_and_plans_follow_what_slurm_says(void **state)
 	for (seen[2].passes = 0; seen[2].passes < 2; seen[2].passes++) {
 		vs_when_look(&vs_core);
 		assert_non_null(
-			vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+			vs_timeline_plan_of(&vs_whens.timeline, 9));
 	}
 	vs_when_look(&vs_core);
-	assert_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+	assert_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
 	/* cancelled */
 	plan(9, 8, "vm3", 400, 1000);
 	seen[2].is = VS_JOB_GONE;
 	vs_when_look(&vs_core);
-	assert_null(vs_timeline_plan_of(&vs_core.whens.timeline, 9));
+	assert_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
 	asker.rank = 5;
 	vs_core.port = NULL;
 }

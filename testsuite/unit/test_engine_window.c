@@ -17,9 +17,9 @@ static int begin_until(uint32_t job, const char *node, int64_t end)
 {
 	int rc;
 
-	vs_until_set(&vs_core, end);
+	vs_until_set(end);
 	rc = job_begin(job, node, NULL);
-	vs_until_set(&vs_core, 0);
+	vs_until_set(0);
 	if (!rc)
 		vs_when_until(&vs_core, job, end);
 	return rc;
@@ -29,9 +29,9 @@ static size_t room_until(int64_t end)
 {
 	size_t room;
 
-	vs_until_set(&vs_core, end);
+	vs_until_set(end);
 	room = vs_room_for(&vs_core, vs_node_named(&vs_core, "vm3"));
-	vs_until_set(&vs_core, 0);
+	vs_until_set(0);
 	return room;
 }
 
@@ -133,8 +133,9 @@ static void again(int nodes, int hosts)
 	assert_non_null(mkdtemp(dir));
 	free(vs_core.conf->state_dir);
 	vs_core.conf->state_dir = vs_strdup(dir);
-	vs_core.hints_save_ms = 0;
-	vs_core.hints_loaded = vs_core.hints_dirty = true;
+	vs_state_file_urgent();
+	vs_state_file_read_done(true);
+	vs_state_file_dirty();
 	vs_hints_save(&vs_core, now);
 	text = vs_hints_read(dir);
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
@@ -143,7 +144,7 @@ static void again(int nodes, int hosts)
 	assert_non_null(text);
 	vs_windows_clear(&vs_core);
 	begin(nodes, hosts, 1, "warm");
-	vs_core.hints_loaded = false;
+	vs_state_file_read_done(false);
 	vs_hints_load(&vs_core, text);
 }
 
@@ -157,14 +158,14 @@ static void its_time_comes_and_it_is_remembered(void **st)
 	planned("host-1", in_s(5000));
 	planned("host-2", in_s(1));
 	turns(2);
-	assert_non_null(vs_avoid_cause(&vs_core, VS_AVOID_DRAINED, "host-2"));
-	assert_null(vs_window_of(&vs_core, "host-2"));
+	assert_non_null(vs_avoid_cause(VS_AVOID_DRAINED, "host-2"));
+	assert_null(vs_window_of("host-2"));
 	again(3, 2);
 	ready();
-	w = vs_window_of(&vs_core, "host-1");
+	w = vs_window_of("host-1");
 	assert_non_null(w);
 	assert_string_equal(w->why, "planned");
-	assert_non_null(vs_avoid_cause(&vs_core, VS_AVOID_DRAINED, "host-2"));
+	assert_non_null(vs_avoid_cause(VS_AVOID_DRAINED, "host-2"));
 }
 
 /* ---- what Slurm is told ------------------------------------------------------- */
@@ -197,7 +198,7 @@ static void two_jobs_on_esx1(void)
 	ready();
 	bring_up(7, "vm1");
 	bring_up(8, "vm2");
-	vs_avoid_put(&vs_core, VS_AVOID_DRAINED, "host-1", NULL,
+	vs_avoid_put(VS_AVOID_DRAINED, "host-1", NULL,
 		     VS_AVOID_FOREVER, "drained: firmware");
 }
 

@@ -4,6 +4,7 @@
  * rest is expected. One PF per host.
  */
 #include <time.h>
+#include "engine/forecast/forecast_i.h"
 #include "engine_stage.h"
 #include "util/time.h"
 
@@ -11,9 +12,9 @@
 static void begin_full(void)
 {
 	begin(4, 2, 1, "warm");
-	vs_when_clear(&vs_core);
+	vs_when_clear();
 	vs_when_renew(&vs_core);
-	vs_core.whens.down_ms = 10000;
+	vs_when_down_set(10000);
 	ready();
 	bring_up(7, "vm1");
 	bring_up(8, "vm2");
@@ -132,7 +133,7 @@ static void what_was_said_moves_by_minutes_and_seldom(void **state)
 	vs_when_until(&vs_core, 8, wall() + 1000);
 	wants = id("vm3");
 	refuse(50, &wants, 1, 1, "needs 1 node, 0 sriov-roce VFs free");
-	r = vs_core.refused;
+	r = vs_refusals();
 	assert_true(vs_expect_due(r, now));
 	vs_expect(&vs_core, r, now);
 	was = r->expected;
@@ -147,7 +148,7 @@ static void what_was_said_moves_by_minutes_and_seldom(void **state)
 	vs_expect(&vs_core, r, now + 60000);
 	assert_true(r->expected <= wall() + 920);
 	/* what Slurm has planned comes first */
-	vs_timeline_plan(&vs_core.whens.timeline, 50, 5, wall() + 2000,
+	vs_timeline_plan(&vs_whens.timeline, 50, 5, wall() + 2000,
 			 wall() + 3000, (size_t[]){ 1 }, now);
 	vs_expect(&vs_core, r, now + 90000);
 	assert_true(r->expected > wall() + 1900);
@@ -175,7 +176,7 @@ static void a_time_is_of_the_same_moment_as_the_counts(void **state)
 		if (r)
 			r->expected = was;
 		refuse(50, wants, rows[i].need, rows[i].need, rows[i].why);
-		r = vs_core.refused;
+		r = vs_refusals();
 		assert_string_equal(r->why, rows[i].why);
 		assert_int_equal(vs_expect_due(r, now), !rows[i].same);
 		assert_int_equal(r->expected == was, rows[i].same);

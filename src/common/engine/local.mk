@@ -89,4 +89,16 @@ core_sources += \
 	src/common/engine/vmspec/mac_shared.c src/common/engine/vmspec/match.c \
 	src/common/engine/vmspec/move.c src/common/engine/vmspec/move.h \
 	src/common/engine/vmspec/nics.c src/common/engine/vmspec/vm_devices.c \
-	src/common/engine/vmspec/vmspec.h
+	src/common/engine/vmspec/vmspec.h \
+	src/common/engine/checks/checks_i.h \
+	src/common/engine/clone_source/clone_source_i.h \
+	src/common/engine/forecast/forecast_i.h \
+	src/common/engine/hosts/hosts_i.h \
+	src/common/engine/jobs/jobs_i.h \
+	src/common/engine/maintenance/evacuate_i.h \
+	src/common/engine/prefetch/prefetch_i.h \
+	src/common/engine/provision/drs_advice_i.h \
+	src/common/engine/run/loop_i.h \
+	src/common/engine/state/counters.h \
+	src/common/engine/tasks/clone_quota_i.h \
+	src/common/engine/tasks/removal_guard_i.h

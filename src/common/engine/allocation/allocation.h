@@ -6,6 +6,11 @@
 #include "engine/allocation/claim_events.h"
 
 struct vs_sums *vs_sums_now(struct vs_core *c);
+/* The same as that made them last. Who asks what would be changes them, and undoes
+ * it. */
+struct vs_sums *vs_sums_made(void);
+/* The number of the question that is being answered; 0: none is. */
+uint64_t vs_question(void);
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
 /* Those of the configuration in force. */
 struct vs_place_tables vs_tables_get(const struct vs_core *c);
@@ -36,8 +41,8 @@ bool vs_hold_fits(struct vs_core *c, struct vs_node *n);
 /* By node->kept->exists. */
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
 /* query.c: between these two nothing is changed, and what was asked once holds. */
-void vs_question_begin(struct vs_core *c);
-void vs_question_end(struct vs_core *c);
+void vs_question_begin(void);
+void vs_question_end(void);
 /* Why no VM can be made for it, whatever room there is; NULL: it can, or has
  * one. */
 const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n);

@@ -44,7 +44,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		/* It holds its VF already; whether it must be rebuilt first
 		 * only decides how warm it is. */
 		host = vm->host_ptr;
-		if (n->orders.evict || (host && vs_host_wanted(c, host)))
+		if (n->orders.evict || (host && vs_host_wanted(host)))
 			return VS_AVAIL_NONE;
 		if (n->adopt)
 			return VS_AVAIL_NONE;	/* warm in a moment */
@@ -122,7 +122,7 @@ static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
 		return "a task of its VM was called off and has not ended";
 	if (vs_op_hangs(n, vs_clock()))
 		return "a task has been at work on its VM for more than a minute";
-	if (!vm && vs_strays_wait(c))
+	if (!vm && vs_strays_wait())
 		return "a clone is under way for a node that is not known: those without a VM wait for its end, 5 minutes at most";
 	if (n->ending_ms)
 		return "slurmctld may still be trying to end the job whose VM was switched off there";

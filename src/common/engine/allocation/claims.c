@@ -13,6 +13,13 @@
 #include "util/mem.h"
 #include "util/time.h"
 
+static uint64_t questions, question;	/* the number of all; of this one, 0: none */
+
+uint64_t vs_question(void)
+{
+	return question;
+}
+
 /* ---- who hears of claims ---------------------------------------------------- */
 
 static vs_claim_fn *const *subscribers;
@@ -33,12 +40,27 @@ void vs_claim_changed(struct vs_core *c, struct vs_node *n,
 
 /* ---- placement ------------------------------------------------------------ */
 
+static enum vs_policy policy_of(const struct vs_conf *conf)
+{
+	const char *p = conf->placement ? conf->placement : "";
+
+	return !strcasecmp(p, "pack") ? VS_PLACE_PACK :
+	       !strcasecmp(p, "spread") ? VS_PLACE_SPREAD : VS_PLACE_BALANCE;
+}
+
+static struct vs_sums sums;
+
+struct vs_sums *vs_sums_made(void)
+{
+	return &sums;
+}
+
 struct vs_sums *vs_sums_now(struct vs_core *c)
 {
 	vs_assert_locked();
-	vs_sums_update(&c->sums, &c->ledger, &c->inv, c->folder,
+	vs_sums_update(&sums, &c->ledger, &c->inv, c->folder,
 		       c->cluster_id);
-	return &c->sums;
+	return &sums;
 }
 
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
@@ -50,7 +72,7 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 		.sums = vs_sums_now(c),
 		.folder = c->folder,
 		.cluster_id = c->cluster_id,
-		.policy = c->policy,
+		.policy = policy_of(c->conf),
 		.rails = c->rails,
 		.nrails = c->nrails,
 		.store = c->store[0] ? c->store : NULL,
@@ -159,7 +181,7 @@ static int hold_take(struct vs_core *c, struct vs_node *n,
 		return -1;
 	}
 	vs_node_touch(n);
-	vs_clones_owe(c, n, made);
+	vs_clones_owe(n, made);
 	vs_stores_disks(c, n, 0);
 	vs_claim_changed(c, n, VS_CLAIM_TAKEN, NULL);
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
@@ -206,7 +228,7 @@ static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
 				vs_hold_drop(c, nodes[--i]);
 			return -1;
 		}
-		vs_breaker_tried(c, place[i].host, nodes[i]->name);
+		vs_breaker_tried(place[i].host, nodes[i]->name);
 	}
 	vs_clones_judge(c);
 	return 0;
@@ -245,10 +267,10 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n)
 		 h->ncards ? vs_hold_pfs(h, pfs) : "-");
 	vs_stores_disks(c, n, h->disk_mb);
 	vs_ledger_release(&c->ledger, n->name);
-	vs_clones_owe(c, n, false);
+	vs_clones_owe(n, false);
 	vs_node_touch(n);
 	vs_claim_changed(c, n, VS_CLAIM_RELEASED, &was);
-	c->vf_freed = true;
+	vs_capacity_freed();
 	vs_crash_after("hold", "drop");
 }
 
@@ -268,7 +290,7 @@ int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
 	vs_ledger_release(&c->ledger, n->name);
 	vs_env_fill(c, &env);
 	for (int i = 0; i < c->inv.nhosts; i++)
-		c->bars[i].avoided |= i != to->index;
+		vs_avoid_bars_made()[i].avoided |= i != to->index;
 	vs_place_node_fill(c, n, &at);
 	if (vs_place(&env, &at, 1, NULL, &err) ||
 	    hold_take(c, n, &at, was.job)) {
@@ -276,8 +298,8 @@ int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
 			vs_error("bug: %s", err.text);
 		return -1;
 	}
-	vs_breaker_tried(c, to, n->name);
-	c->vf_freed = true;
+	vs_breaker_tried(to, n->name);
+	vs_capacity_freed();
 	return 0;
 }
 
@@ -485,10 +507,11 @@ const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile)
 	struct vs_place_env env;
 	struct vs_place_node node;
 
-	if (c->question && r->question == c->question)
+	if (vs_question() && r->question == vs_question())
 		return r;
-	r->question = c->question;
-	if (r->sums == vs_sums_now(c)->generation && r->avoid == vs_avoid_key(c))
+	r->question = vs_question();
+	if (r->sums == vs_sums_now(c)->generation && r->seen == r->facts &&
+	    r->avoid == vs_avoid_key())
 		return r;
 	vs_env_fill(c, &env);
 	node = (struct vs_place_node) {
@@ -508,8 +531,9 @@ const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile)
 		r->room[0] = 0;
 		vs_strlcpy(r->why[0], r->missing, sizeof(r->why[0]));
 	}
-	r->sums = c->sums.generation;
-	r->avoid = vs_avoid_key(c);
+	r->sums = sums.generation;
+	r->seen = r->facts;
+	r->avoid = vs_avoid_key();
 	return r;
 }
 
@@ -529,4 +553,16 @@ void vs_rooms_renew(struct vs_core *c)
 size_t vs_room_for(struct vs_core *c, const struct vs_node *like)
 {
 	return vs_room_now(c, like)->room[like->kept->exists];
+}
+
+/* ---- questions ------------------------------------------------------------------ */
+
+void vs_question_begin(void)
+{
+	question = ++questions;
+}
+
+void vs_question_end(void)
+{
+	question = 0;
 }

@@ -209,7 +209,7 @@ static void check_cluster(struct vs_core *c, size_t i)
 	}
 	if (n)
 		/* svf check has it host by host. */
-		vs_find(c, VS_STOPS_PLANS, NULL,
+		vs_find(VS_STOPS_PLANS, NULL,
 			"ClusterName=%s: %s%s see%s none of Datastore=%s: no VM is placed there; mount one of them there, or name one of theirs in Datastore= of this ClusterName= line",
 			c->conf->clusters[i].name, b.data,
 			n > TOLD_MAX ? " and others" : "", n == 1 ? "s" : "",

@@ -124,7 +124,7 @@ static enum vs_avail avail_kept(struct vs_core *c, int id)
 	if (!k->place)
 		return k->avail;
 	now = &c->now[k->profile];
-	if (!c->question || now->question != c->question)
+	if (!vs_question() || now->question != vs_question())
 		vs_room_now(c, &c->nodes[id]);
 	return now->room[k->exists] ? k->avail : VS_AVAIL_NONE;
 }
@@ -152,7 +152,7 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
 			none_avail(c, ids, n, out);
 		return 0;
 	}
-	vs_question_begin(c);
+	vs_question_begin();
 	for (size_t i = 0; i < n; i++) {
 		enum vs_avail avail = VS_AVAIL_ALIEN;
 		const struct vs_kept *k;
@@ -177,7 +177,7 @@ size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
 			lacks = &c->nodes[ids[i]];
 		room += served;
 	}
-	vs_question_end(c);
+	vs_question_end();
 	room -= counted_twice(c, used);
 	if (why)
 		room_why(c, lacks, why, why_size);
@@ -367,12 +367,3 @@ bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
 	return vs_ask_holds(&env, &tables, need, err);
 }
 
-void vs_question_begin(struct vs_core *c)
-{
-	c->question = ++c->questions;
-}
-
-void vs_question_end(struct vs_core *c)
-{
-	c->question = 0;
-}

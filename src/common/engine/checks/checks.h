@@ -30,8 +30,8 @@ bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
 void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 		   size_t n);
 void vs_guards_check(struct vs_core *c);
-void vs_rights_set(struct vs_core *c, const struct vs_vc_slow *s);
-void vs_rights_forget(struct vs_core *c);	/* another account, perhaps */
+void vs_rights_set(const struct vs_vc_slow *s);
+void vs_rights_forget(void);	/* another account, perhaps */
 void vs_rights_check(struct vs_core *c);
 
 /* template_host.c: the host on which a profile's template is registered; lock held.
@@ -59,7 +59,7 @@ const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
 void vs_report_hosts(struct vs_core *c, struct json_object *top);
 void vs_report_jobs(struct vs_core *c, struct json_object *top,
 		    uint32_t uid);				/* no lock */
-void vs_report_times(struct vs_core *c, struct json_object *top);
+void vs_report_times(struct json_object *top);
 void vs_report_suspects(struct vs_core *c, struct json_object *top);
 void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 			 uint32_t uid);		/* no lock held */

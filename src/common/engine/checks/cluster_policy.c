@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/checks/checks_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -64,7 +64,7 @@ static void overrides_set(struct vs_core *c, const struct vs_vc_cluster *cl)
 		vm->drs = override_of(o->drs);
 		vm->drs_moves = o->moves;
 		vm->ha = override_of(o->ha);
-		c->automated |= vm->drs == VS_AUTOMATED ||
+		vs_checks.automated |= vm->drs == VS_AUTOMATED ||
 			vm->ha == VS_AUTOMATED;
 	}
 }
@@ -86,22 +86,22 @@ void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 		   size_t n)
 {
 	struct vs_guard *now = vs_calloc(n + 1, sizeof(*now));
-	bool was = c->automated;
+	bool was = vs_checks.automated;
 
 	vs_assert_locked();
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
 		vm->drs = vm->ha = VS_AS_CLUSTER;
-	c->automated = false;
+	vs_checks.automated = false;
 	for (size_t i = 0; i < n; i++) {
 		guard_fill(&now[i], &clusters[i]);
 		overrides_set(c, &clusters[i]);
 	}
-	if (was || c->automated || !guards_same(c, now, n))
+	if (was || vs_checks.automated || !guards_same(c, now, n))
 		vs_nodes_touch(c);
 	free(c->guards);
 	c->guards = now;
 	c->nguards = n;
-	c->unjudged = true;
+	vs_findings_outdate();
 }
 
 static void lacks_free(struct vs_lack **of, size_t *n)
@@ -128,25 +128,25 @@ static struct vs_lack *lacks_copy(const struct vs_vc_lack *of, size_t n)
 }
 
 /* What couldn't be asked this time is as it was. */
-void vs_rights_set(struct vs_core *c, const struct vs_vc_slow *s)
+void vs_rights_set(const struct vs_vc_slow *s)
 {
 	if (!s->rights_known)
 		return;
-	vs_rights_forget(c);
-	c->rights_known = true;
-	c->lacks = lacks_copy(s->lacks, s->nlacks);
-	c->nlacks = s->nlacks;
-	c->excess = lacks_copy(s->excess, s->nexcess);
-	c->nexcess = s->nexcess;
-	c->unjudged = true;
+	vs_rights_forget();
+	vs_checks.rights_known = true;
+	vs_checks.lacks = lacks_copy(s->lacks, s->nlacks);
+	vs_checks.nlacks = s->nlacks;
+	vs_checks.excess = lacks_copy(s->excess, s->nexcess);
+	vs_checks.nexcess = s->nexcess;
+	vs_findings_outdate();
 }
 
-void vs_rights_forget(struct vs_core *c)
+void vs_rights_forget(void)
 {
 	vs_assert_locked();
-	lacks_free(&c->lacks, &c->nlacks);
-	lacks_free(&c->excess, &c->nexcess);
-	c->rights_known = false;
+	lacks_free(&vs_checks.lacks, &vs_checks.nlacks);
+	lacks_free(&vs_checks.excess, &vs_checks.nexcess);
+	vs_checks.rights_known = false;
 }
 
 /* ---- the judgement: DRS and HA ----------------------------------------------- */
@@ -183,11 +183,11 @@ static char *ha_fix(const struct vs_core *c, const struct vs_guard *g)
 		path, g->name, path);
 }
 
-static void found_guard(struct vs_core *c, const struct vs_guard *g,
+static void found_guard(const struct vs_guard *g,
 			enum vs_check code, const char *why, const char *should,
 			const char *fix)
 {
-	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
 		code, g->name, strstr(why, "can't be read") ? "not readable" :
 		code == VS_CHECK_DRS ? "DRS chooses hosts" :
 		"HA restarts VMs", should, fix }, "%s", why);
@@ -212,15 +212,15 @@ static void check_guard(struct vs_core *c, const struct vs_guard *g)
 				   sizeof(c->now[p].barred_new));
 	}
 	if (met && g->drs[0])
-		found_guard(c, g, VS_CHECK_DRS, g->drs,
+		found_guard(g, VS_CHECK_DRS, g->drs,
 			    "manual (off deletes the cluster's resource pools)",
 			    drs);
 	if (met && g->ha[0])
-		found_guard(c, g, VS_CHECK_HA, g->ha,
+		found_guard(g, VS_CHECK_HA, g->ha,
 			    "its default restart priority disabled, or off",
 			    ha);
 	if (met && g->dpm[0])
-		vs_find(c, VS_STOPS_PLANS, &(struct vs_says) {
+		vs_find(VS_STOPS_PLANS, &(struct vs_says) {
 			VS_CHECK_DPM, g->name, "DPM switches hosts off",
 			"off or manual",
 			"vSphere Client: Configure, vSphere DRS, Edit, Power Management (govc has no command for it)" },
@@ -237,7 +237,7 @@ static void found_override(struct vs_core *c, const struct vs_node *n,
 		"govc cluster.override.change -cluster %s -vm %s %s", path,
 		vm->name, drs ? "-drs-mode manual" : "-ha-restart-priority disabled");
 
-	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
 		VS_CHECK_VM_OVERRIDE, n->name, drs ? "DRS chooses its host" :
 		"HA restarts it", drs ? "manual or disabled" : "disabled",
 		fix }, "node %s: %s", n->name, vs_vm_automated(c, vm));
@@ -245,7 +245,7 @@ static void found_override(struct vs_core *c, const struct vs_node *n,
 
 static void check_overrides(struct vs_core *c)
 {
-	for (size_t i = 0; c->automated && i < c->nnodes; i++) {
+	for (size_t i = 0; vs_checks.automated && i < c->nnodes; i++) {
 		const struct vs_node *n = &c->nodes[i];
 		const struct vs_vm *vm = vs_node_vm(c, n);
 
@@ -333,7 +333,7 @@ static char *lack_fix(const struct vs_lack *l, const char *user)
 }
 
 /* Above the folder and the pools, it is to read, and no more. */
-static void found_excess(struct vs_core *c, const struct vs_lack *l,
+static void found_excess(const struct vs_lack *l,
 			 const char *user)
 {
 	bool root = !l->key[0], dc = !strcmp(l->key, "Datacenter");
@@ -344,7 +344,7 @@ static void found_excess(struct vs_core *c, const struct vs_lack *l,
 		dc ? vs_asprintf("%s%s", read, l->name) :
 		role_update("-r", l->privs);
 
-	vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+	vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
 		VS_CHECK_RIGHTS_EXCESS, user, is, root || dc ?
 		"Read-only there" : "without them there", fix },
 		"the account has privileges on %s that it doesn't need there (%s): vCenter can't keep it from what is not ours",
@@ -357,12 +357,12 @@ static const struct { enum vs_check code; const char *then; } uses[] = {
 		"VMs stay on a host that is to be empty until their jobs end" },
 };
 
-static void lacks_for(struct vs_core *c, const struct vs_lack *l)
+static void lacks_for(const struct vs_lack *l)
 {
 	VS_FREE char *is = vs_asprintf("without %s", l->privs);
 	VS_FREE char *fix = role_update("-a", l->privs);
 
-	vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+	vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
 		uses[l->use].code, l->name, is,
 		"the role of vsphere.conf(5), PRIVILEGES", fix },
 		"the account lacks privileges on %s=%s: %s: %s",
@@ -374,16 +374,16 @@ void vs_rights_check(struct vs_core *c)
 	const char *user = c->conf->username ? c->conf->username : "";
 	VS_FREE char *read = vs_check_readonly(user);
 
-	if (!c->rights_known) {
-		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+	if (!vs_checks.rights_known) {
+		vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
 			VS_CHECK_RIGHTS_UNKNOWN, user, "not told",
 			"told: Read-only at the root, propagating",
 			read },
 			"vCenter doesn't say what the account may do: what it may not will fail when it is tried");
 		return;
 	}
-	for (size_t i = 0; i < c->nlacks; i++) {
-		const struct vs_lack *l = &c->lacks[i];
+	for (size_t i = 0; i < vs_checks.nlacks; i++) {
+		const struct vs_lack *l = &vs_checks.lacks[i];
 		VS_FREE char *where = lack_where(l);
 		VS_FREE char *why = vs_asprintf(
 			"the account lacks privileges on %s: %s", where,
@@ -396,17 +396,17 @@ void vs_rights_check(struct vs_core *c)
 			fix };
 
 		if (l->use < VS_COUNT(uses) && uses[l->use].then) {
-			lacks_for(c, l);
+			lacks_for(l);
 			continue;
 		}
 		if (c->observe) {
-			vs_find(c, VS_STOPS_NOTHING, &says,
+			vs_find(VS_STOPS_NOTHING, &says,
 				"for Mode=manage %s", why);
 			continue;
 		}
-		vs_find(c, VS_STOPS_JOBS, &says, "%s", why);
+		vs_find(VS_STOPS_JOBS, &says, "%s", why);
 		bar_by(c, l, why);
 	}
-	for (size_t i = 0; i < c->nexcess; i++)
-		found_excess(c, &c->excess[i], user);
+	for (size_t i = 0; i < vs_checks.nexcess; i++)
+		found_excess(&vs_checks.excess[i], user);
 }

@@ -13,7 +13,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/checks/checks_i.h"
 #include "util/mem.h"
 
 static bool takes_vf(const struct vs_core *c, size_t a)
@@ -95,7 +95,7 @@ static void no_named(struct vs_core *c, size_t a)
 		 "AdapterName=%s: no host offers devices of %s: install its vendor's driver on the hosts, and see that the class is no card's on a network (hardware.dvxClasses)" :
 		 "AdapterName=%s: no host offers %s: install the GPU vendor's manager on the hosts, and set their GPUs to \"shared direct\" (vSphere Client: host, Configure, Graphics)",
 		 ad->name, should);
-	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
 		VS_CHECK_ADAPTER_UPLINK, ad->name, "no device", should,
 		class ? "govc object.collect -json HOST hardware.dvxClasses" :
 		"govc host.esxcli -host HOST graphics host set --default-type SharedPassthru" },
@@ -119,7 +119,7 @@ static void no_device(struct vs_core *c, size_t a)
 	snprintf(why, sizeof(why),
 		 "AdapterName=%s: no host offers a device of %s: switch passthrough on for it (vSphere Client: host, Configure, PCI Devices), and reboot the host if it asks for that",
 		 ad->name, ids);
-	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
 		VS_CHECK_ADAPTER_UPLINK, ad->name, "no device", ids,
 		"govc host.esxcli -host HOST hardware pci pcipassthru set -d ADDRESS -e true -a" },
 		"%s", why);
@@ -153,7 +153,7 @@ static void check_uplinks(struct vs_core *c, size_t a)
 		snprintf(why, sizeof(why),
 			 "AdapterName=%s: on no host an uplink of Network=%s has VFs",
 			 ad->name, ad->network);
-	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
 		no_net ? VS_CHECK_ADAPTER_NETWORK : VS_CHECK_ADAPTER_UPLINK,
 		ad->name, no_net ? "on no host" : "no uplink with VFs",
 		ad->network, fix },
@@ -179,7 +179,7 @@ static bool check_segment(struct vs_core *c, size_t a)
 			 vs_adapter_kind(ad)->name);
 	else
 		return false;
-	vs_find(c, VS_STOPS_JOBS, &(struct vs_says) {
+	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
 		VS_CHECK_ADAPTER_NSX, ad->name, net->opaque ?
 		"an opaque network" : "an NSX segment",
 		"a port group with a VLAN",
@@ -211,7 +211,7 @@ static void check_policy(struct vs_core *c, size_t a)
 	snprintf(is, sizeof(is), "%s accepted", what);
 	fix = vs_asprintf("vSphere Client: %s, Configure, Policies, Edit, Security: Reject for all three (govc has no command for it)",
 			  ad->network);
-	vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+	vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
 		VS_CHECK_NETWORK_POLICY, ad->name, is, "rejected", fix },
 		"AdapterName=%s: the port group %s accepts %s: root in a VM can take another node's MAC there, or read what others send",
 		ad->name, ad->network, what);
@@ -299,7 +299,7 @@ static void broken_rule_a(struct vs_core *c, const size_t *pool, size_t a,
 			vs_bar(c, p, why);
 	}
 	if (broken)
-		vs_find(c, bars ? VS_STOPS_JOBS : VS_STOPS_PLANS,
+		vs_find(bars ? VS_STOPS_JOBS : VS_STOPS_PLANS,
 			&(struct vs_says) { VS_CHECK_RULE_A, c->adapters[a].name,
 			why, "no more nodes than VFs",
 			"vsphere.conf: OversubscribeNames=yes" }, "%s%s",
@@ -377,7 +377,7 @@ static void check_pool(struct vs_core *c, const size_t *pool, size_t a,
 void vs_reach_check(struct vs_core *c)
 {
 	VS_FREE size_t *pool = vs_calloc(c->conf->nadapters + 1, sizeof(*pool));
-	bool judge = c->judged_epoch != c->epoch;
+	bool judge = vs_checks.judged_epoch != c->epoch;
 
 	for (size_t a = 0; a < c->conf->nadapters; a++)
 		if (!check_segment(c, a)) {
@@ -388,5 +388,5 @@ void vs_reach_check(struct vs_core *c)
 	for (size_t a = 0; a < c->conf->nadapters; a++)
 		if (pool[a] == a && takes_vf(c, a))
 			check_pool(c, pool, a, judge);
-	c->judged_epoch = c->epoch;
+	vs_checks.judged_epoch = c->epoch;
 }

@@ -10,7 +10,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/checks/checks_i.h"
 #include "util/mem.h"
 
 #define MOST 8			/* clusters that are told by their ids */
@@ -56,7 +56,7 @@ void vs_beside_check(struct vs_core *c)
 	const struct vs_sums *sums = vs_sums_now(c);
 	struct ids s = { .n = 0 };
 
-	c->checks.beside = sums->beside;
+	vs_checks.beside = sums->beside;
 	if (!sums->beside)
 		return;
 	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
@@ -65,7 +65,7 @@ void vs_beside_check(struct vs_core *c)
 			    vs_host_cluster(c, h) >= 0 && is_ours(c, h, i))
 				ids_of(c, h, i, &s);
 	for (size_t i = 0; i < s.n; i++)
-		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+		vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
 			VS_CHECK_BESIDE, s.id[i],
 			"its VMs have VFs of this cluster's PFs",
 			"PFs, or hosts, of its own",
@@ -77,7 +77,7 @@ void vs_beside_check(struct vs_core *c)
 
 bool vs_beside_stale(struct vs_core *c)
 {
-	return !vs_sums_now(c)->beside != !c->checks.beside;
+	return !vs_sums_now(c)->beside != !vs_checks.beside;
 }
 
 char *vs_beside_words(const struct vs_core *c, const struct vs_host *h, int pf,

@@ -28,18 +28,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/checks/checks_i.h"
 #include "engine/vmspec/guest_words.h"
 #include "util/mem.h"
-
-static void found_free(struct vs_finding *f)
-{
-	free(f->text);
-	free(f->found.object);
-	free(f->found.is);
-	free(f->found.should);
-	free(f->found.fix);
-}
 
 static void other_cluster(struct vs_core *c)
 {
@@ -53,7 +44,7 @@ static void other_cluster(struct vs_core *c)
 			snprintf(c->blocked, sizeof(c->blocked),
 				 "the folder holds VM %s of another cluster (id %s): give each cluster a folder of its own (or svf adopt, if this cluster's id was lost)",
 				 vm->name, vm->mark.cluster);
-			vs_find(c, VS_STOPS_ALL, &(struct vs_says) {
+			vs_find(VS_STOPS_ALL, &(struct vs_says) {
 				VS_CHECK_FOLDER, c->conf->folder, vm->name,
 				"a folder of its own for each cluster",
 				"svf adopt\t# if this cluster's id was lost" },
@@ -76,7 +67,7 @@ static void stays_check(struct vs_core *c)
 		vfs += (size_t)vs_adapter_takes(n->profile->adapter);
 	}
 	if (vfs)
-		vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+		vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
 			VS_CHECK_SLURM_EXCLUDED, "slurm.conf",
 			"SuspendExc* keeps nodes of vSphere's on",
 			"SuspendExcNodes, SuspendExcParts and SuspendExcStates without them",
@@ -112,24 +103,24 @@ static void told(const struct vs_finding *f)
 static void compare(struct vs_core *c, struct vs_finding *old, size_t n)
 {
 	bool changed = false;
+	size_t nnow;
+	const struct vs_finding *now = vs_findings(&nnow);
 
-	for (size_t i = 0; i < c->nfindings; i++)
-		if (!among(&c->findings[i], old, n)) {
-			told(&c->findings[i]);
+	for (size_t i = 0; i < nnow; i++)
+		if (!among(&now[i], old, n)) {
+			told(&now[i]);
 			changed = true;
 		}
-	for (size_t i = 0; i < n; i++) {
-		if (!among(&old[i], c->findings, c->nfindings)) {
+	for (size_t i = 0; i < n; i++)
+		if (!among(&old[i], now, nnow)) {
 			vs_info("no longer so: %s", old[i].text);
 			changed = true;
 		}
-		found_free(&old[i]);
-	}
-	free(old);
+	vs_findings_free(old, n);
 	if (!changed)
 		return;
 	vs_nodes_touch(c);
-	c->vf_freed = true;
+	vs_capacity_freed();
 }
 
 void vs_preflight(struct vs_core *c)
@@ -138,14 +129,13 @@ void vs_preflight(struct vs_core *c)
 	size_t nold;
 
 	vs_assert_locked();
-	if (c->ready && !c->unjudged && c->judged_epoch == c->epoch &&
-	    c->checked == c->inv.hosts_itself &&
+	if (c->ready && !vs_findings_outdated() && vs_checks.judged_epoch == c->epoch &&
+	    vs_checks.checked == c->inv.hosts_itself &&
 	    !vs_sums_now(c)->strangers == !c->blocked[0] &&
 	    !vs_beside_stale(c))
 		return;
-	c->checked = c->inv.hosts_itself;
-	c->unjudged = false;
-	old = vs_findings_begin(c, &nold);
+	vs_checks.checked = c->inv.hosts_itself;
+	old = vs_findings_begin(&nold);
 	c->unserved[0] = '\0';
 	for (size_t p = 0; p < c->nprofiles; p++)
 		c->now[p].barred[0] = c->now[p].barred_new[0] = '\0';

@@ -10,18 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/checks/checks_i.h"
 #include "util/mem.h"
 
 #define SLICE 64		/* nodes between two lendings of the lock */
 
-bool vs_stores_away(const struct vs_core *c)
+bool vs_stores_away(void)
 {
 	size_t away = 0;
 
-	for (size_t i = 0; i < c->checks.nstores; i++)
-		away += c->checks.stores[i].away;
-	return away && away == c->checks.nstores;
+	for (size_t i = 0; i < vs_checks.nstores; i++)
+		away += vs_checks.stores[i].away;
+	return away && away == vs_checks.nstores;
 }
 
 /* By profile, of nodes whose VM isn't there, or is off; NULL: it has to begin
@@ -67,8 +67,8 @@ static void missing_add(const struct vs_core *c,
 static void templates_check(struct vs_core *c, const struct vs_check_site *s,
 			    struct vs_found_list *l)
 {
-	for (size_t i = 0; i < c->checks.ntemplates; i++) {
-		const struct vs_checked_template *t = &c->checks.templates[i];
+	for (size_t i = 0; i < vs_checks.ntemplates; i++) {
+		const struct vs_checked_template *t = &vs_checks.templates[i];
 		size_t of = c->nprofiles;	/* one that lacks it */
 		bool wanted = false;
 
@@ -147,7 +147,7 @@ struct told {
 static void stores_short(void *arg, const bool *in, int64_t has, int64_t needs)
 {
 	const struct told *t = arg;
-	const struct vs_checks *k = &t->c->checks;
+	const struct vs_checks *k = &vs_checks;
 	VS_FREE char *names = vs_strdup("");
 
 	for (size_t i = 0; i < k->nstores; i++)
@@ -161,7 +161,7 @@ static void stores_short(void *arg, const bool *in, int64_t has, int64_t needs)
 static void stores_check(struct vs_core *c, const struct vs_check_site *s,
 			 const int64_t *needs, struct vs_found_list *l)
 {
-	const struct vs_checks *k = &c->checks;
+	const struct vs_checks *k = &vs_checks;
 	VS_FREE int64_t *free_mb = vs_calloc(k->nstores + 1, sizeof(*free_mb));
 	bool **may = matrix(c->nprofiles, k->nstores);
 	struct told t = { .c = c, .l = l };
@@ -235,7 +235,7 @@ static bool pool_check(struct vs_core *c, const struct vs_check_site *s,
 static void pools_short(void *arg, const bool *in, int64_t has, int64_t needs)
 {
 	const struct told *t = arg;
-	const struct vs_checks *k = &t->c->checks;
+	const struct vs_checks *k = &vs_checks;
 	bool mem = !strcmp(t->unit, "MB");
 	VS_FREE char *names = vs_strdup(""), *fix = vs_strdup("");
 
@@ -269,8 +269,8 @@ static int64_t pool_needs(const struct vs_core *c,
 	if (mem)
 		return s->nodes[p] * (vs_profile_reserved_mb(prof) +
 				      vs_profile_overhead_mb(prof));
-	for (size_t i = 0; i < c->checks.npools; i++) {
-		int mhz = fastest_mhz(c, c->checks.pools[i].cluster);
+	for (size_t i = 0; i < vs_checks.npools; i++) {
+		int mhz = fastest_mhz(c, vs_checks.pools[i].cluster);
 
 		if (may[i] && (!slowest || mhz < slowest))
 			slowest = mhz;
@@ -282,7 +282,7 @@ static int64_t pool_needs(const struct vs_core *c,
 static void pools_share(struct vs_core *c, const struct vs_check_site *s,
 			const bool *low, bool mem, struct vs_found_list *l)
 {
-	const struct vs_checks *k = &c->checks;
+	const struct vs_checks *k = &vs_checks;
 	VS_FREE int64_t *has = vs_calloc(k->npools + 1, sizeof(*has));
 	VS_FREE int64_t *needs = vs_calloc(c->nprofiles + 1, sizeof(*needs));
 	bool **may = matrix(c->nprofiles, k->npools);
@@ -308,7 +308,7 @@ static void pools_share(struct vs_core *c, const struct vs_check_site *s,
 static void pools_check(struct vs_core *c, const struct vs_check_site *s,
 			struct vs_found_list *l)
 {
-	const struct vs_checks *k = &c->checks;
+	const struct vs_checks *k = &vs_checks;
 	VS_FREE bool *low = vs_calloc(k->npools + 1, sizeof(*low));
 
 	for (size_t i = 0; i < k->npools; i++) {
@@ -330,7 +330,7 @@ bool vs_checks_share(struct vs_core *c)
 
 	if (!needs)
 		return false;
-	c->checks.site_stale = false;
+	vs_checks.site_stale = false;
 	nodes = vs_checks_nodes(c);
 	names = vs_stores_named(c->conf);
 	s = vs_checks_site(c, nodes, names);
@@ -338,7 +338,7 @@ bool vs_checks_share(struct vs_core *c)
 	pools_check(c, &s, &found);
 	stores_check(c, &s, needs, &found);
 	vs_check_apart(&s, &found);
-	vs_checked_set(&c->checks.site, &found);
-	c->unjudged = true;
+	vs_checked_set(&vs_checks.site, &found);
+	vs_findings_outdate();
 	return true;
 }

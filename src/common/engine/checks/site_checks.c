@@ -11,10 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/checks/checks_i.h"
 #include "util/mem.h"
 
 #define AGAIN_MS 1000
+
+struct vs_checks vs_checks;
 
 bool vs_checks_lend(const struct vs_core *c)
 {
@@ -75,100 +77,12 @@ void vs_checked_set(struct vs_checked **slot, struct vs_found_list *take)
 	vs_checked_drop(old);
 }
 
-/* ---- what a hard finding keeps away ----------------------------------------- */
-
-static void unfit_free(struct vs_unfit *all)
-{
-	struct vs_unfit *u, *next;
-
-	HASH_ITER(hh, all, u, next) {
-		HASH_DEL(all, u);
-		while (u->avoids) {
-			struct vs_avoid *a = u->avoids;
-
-			u->avoids = a->next;
-			free(a);
-		}
-		free(u);
-	}
-}
-
-static void unfit_add(struct vs_unfit **all, const struct vs_found *f)
-{
-	struct vs_unfit *u;
-	struct vs_avoid *a;
-
-	HASH_FIND_STR(*all, f->bars, u);
-	if (!u) {
-		u = vs_calloc(1, sizeof(*u));
-		vs_strlcpy(u->moid, f->bars, sizeof(u->moid));
-		HASH_ADD_STR(*all, moid, u);
-	}
-	a = vs_calloc(1, sizeof(*a));
-	a->cause = VS_AVOID_UNFIT;
-	a->until_ms = VS_AVOID_FOREVER;
-	vs_strlcpy(a->moid, f->bars, sizeof(a->moid));
-	vs_strlcpy(a->pf, f->pf, sizeof(a->pf));
-	snprintf(a->why, sizeof(a->why), "%s: %s, should be %s",
-		 vs_check_kinds[f->code].code, f->is, f->should);
-	a->next = u->avoids;
-	u->avoids = a;
-}
-
-static bool same_avoids(const struct vs_unfit *u, const struct vs_unfit *v)
-{
-	const struct vs_avoid *a = u->avoids, *b = v ? v->avoids : NULL;
-
-	for (; a && b; a = a->next, b = b->next)
-		if (strcmp(a->pf, b->pf) || strcmp(a->why, b->why))
-			return false;
-	return !a && !b;
-}
-
-/* Their nodes are looked at anew. */
-static bool touch_changed(struct vs_core *c, struct vs_unfit *of,
-			  struct vs_unfit *other)
-{
-	struct vs_unfit *u, *v;
-	bool any = false;
-
-	for (u = of; u; u = u->hh.next) {
-		const struct vs_host *h = vs_host_get(&c->inv, u->moid);
-
-		HASH_FIND_STR(other, u->moid, v);
-		if (same_avoids(u, v))
-			continue;
-		any = true;
-		if (h)
-			vs_nodes_touch_on(c, h);
-	}
-	return any;
-}
-
-static void bars_set(struct vs_core *c)
-{
-	const struct vs_found_list *l = &c->checks.hosts->l;
-	struct vs_unfit *old = c->checks.unfit;
-	bool came, went;
-
-	c->checks.unfit = NULL;
-	for (size_t i = 0; i < l->n; i++)
-		if (l->f[i].bars[0])
-			unfit_add(&c->checks.unfit, &l->f[i]);
-	came = touch_changed(c, c->checks.unfit, old);
-	went = touch_changed(c, old, c->checks.unfit);
-	unfit_free(old);
-	if (came || went)
-		c->avoid_gen++;
-	c->vf_freed |= went;
-}
-
 /* ---- hosts ------------------------------------------------------------------- */
 
-static void had_set(struct vs_core *c, struct vs_host *h)
+static void had_set(struct vs_host *h)
 {
 	for (int i = 0; h->facts && i < h->npfs; i++)
-		h->facts->pfs[i].had = vs_drift_had(c, h, h->pfs[i].pci);
+		h->facts->pfs[i].had = vs_drift_had(h, h->pfs[i].pci);
 }
 
 /* False: it has to begin anew. */
@@ -190,7 +104,7 @@ static bool hosts_look(struct vs_core *c, struct vs_usual *usual,
 	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
 		if (vs_host_cluster(c, h) < 0)
 			continue;
-		had_set(c, h);
+		had_set(h);
 		vs_check_host(&s, usual, h, l);
 		if (!vs_checks_lend(c))
 			return false;
@@ -209,8 +123,8 @@ static bool hosts_check(struct vs_core *c)
 		vs_found_clear(&found);
 		return false;
 	}
-	vs_checked_set(&c->checks.hosts, &found);
-	bars_set(c);
+	vs_checked_set(&vs_checks.hosts, &found);
+	vs_unfit_set(c, &vs_checks.hosts->l);
 	return true;
 }
 
@@ -218,7 +132,7 @@ static bool hosts_check(struct vs_core *c)
 
 void vs_checks_bar(struct vs_core *c)
 {
-	const struct vs_checked *k = c->checks.site;
+	const struct vs_checked *k = vs_checks.site;
 
 	for (size_t i = 0; k && i < k->l.n; i++) {
 		const struct vs_found *f = &k->l.f[i];
@@ -226,7 +140,7 @@ void vs_checks_bar(struct vs_core *c)
 			f->code == VS_CHECK_STORE_AWAY ? "datastore" :
 			"template", f->object, f->is, f->should);
 
-		if (f->code == VS_CHECK_STORE_AWAY && vs_stores_away(c) &&
+		if (f->code == VS_CHECK_STORE_AWAY && vs_stores_away() &&
 		    !c->unserved[0])
 			vs_strlcpy(c->unserved, why, sizeof(c->unserved));
 		for (size_t p = 0; p < c->nprofiles; p++)
@@ -237,9 +151,10 @@ void vs_checks_bar(struct vs_core *c)
 
 void vs_checks_pass(struct vs_core *c, int64_t now_ms)
 {
-	struct vs_checks *k = &c->checks;
+	struct vs_checks *k = &vs_checks;
 
 	vs_assert_locked();
+	k->site_stale |= vs_shared_outdated_taken();
 	if (k->site_stale && !vs_checks_share(c))
 		return;
 	if (!k->stale && k->hosts_seen == c->inv.hosts_itself) {
@@ -266,9 +181,9 @@ static int three(enum vs_vc_auto a)
 	return a == VS_VC_AUTO_YES ? 1 : a == VS_VC_AUTO_NO ? 0 : -1;
 }
 
-void vs_checks_template(struct vs_core *c, const struct vs_vc_template *t)
+void vs_checks_template(const struct vs_vc_template *t)
 {
-	struct vs_checks *k = &c->checks;
+	struct vs_checks *k = &vs_checks;
 	struct vs_checked_template *to;
 	size_t i = 0;
 
@@ -299,9 +214,9 @@ void vs_checks_template(struct vs_core *c, const struct vs_vc_template *t)
 	k->site_stale = k->stale = true;
 }
 
-void vs_checks_slow(struct vs_core *c, const struct vs_vc_slow *s)
+void vs_checks_slow(const struct vs_vc_slow *s)
 {
-	struct vs_checks *k = &c->checks;
+	struct vs_checks *k = &vs_checks;
 
 	free(k->pools);
 	k->pools = vs_calloc(s->npools + 1, sizeof(*k->pools));
@@ -334,9 +249,50 @@ void vs_checks_slow(struct vs_core *c, const struct vs_vc_slow *s)
 	k->site_stale = true;
 }
 
-void vs_checks_renew(struct vs_core *c)
+void vs_checks_renew(void)
 {
 	vs_assert_locked();
-	c->checks.stale = c->checks.site_stale = true;
-	c->checks.at_ms = 0;
+	vs_checks.stale = vs_checks.site_stale = true;
+	vs_checks.at_ms = 0;
+}
+
+/* ---- for others ---------------------------------------------------------------- */
+
+void vs_checks_reading(void)
+{
+	vs_checks.begun++;
+}
+
+uint64_t vs_checks_begun(void)
+{
+	return vs_checks.begun;
+}
+
+uint64_t vs_checks_judged(void)
+{
+	return vs_checks.judged;
+}
+
+int64_t vs_checks_read_ms(void)
+{
+	return vs_checks.read_ms;
+}
+
+void vs_checks_found(struct vs_checked **site, struct vs_checked **hosts)
+{
+	*site = vs_checked_use(vs_checks.site);
+	*hosts = vs_checked_use(vs_checks.hosts);
+}
+
+void vs_checks_look(void)
+{
+	vs_checks.look = true;
+}
+
+bool vs_checks_look_taken(void)
+{
+	bool look = vs_checks.look;
+
+	vs_checks.look = false;
+	return look;
 }

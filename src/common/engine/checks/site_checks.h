@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the preflight and the checks have found: a part of core_i.h, which
- * includes it.
+ * What the preflight and the checks have found. What they keep: checks_i.h.
  */
 #ifndef VS_ENGINE_SITE_CHECKS_H
 #define VS_ENGINE_SITE_CHECKS_H
@@ -10,7 +9,6 @@
 #include "vcenter/calls/calls.h"
 
 struct vs_core;
-struct vs_avoid;
 struct json_object;
 
 /* What the preflight has found, by what it stops: nothing (for operators),
@@ -28,60 +26,30 @@ struct vs_guard {			/* a cluster; "": it is as it should */
 	char dpm[320];
 	bool moves;			/* DRS moves VMs that are on */
 };
-struct vs_lack { char *key, *name, *privs; enum vs_vc_use use; };
-
-struct vs_checked_template {		/* vs_template_facts, and its texts */
-	char name[VS_LABEL_LEN], guest[64];
-	char nets[8][VS_MOID_LEN];
-	struct vs_template_facts facts;
-	enum vs_vc_unfit lack;
-};
-struct vs_checked_pool { char name[VS_LABEL_LEN], cluster[VS_MOID_LEN];
-	int64_t most_mhz, most_mb, own_mhz, own_mb; };
-
-struct vs_checked_store { char name[VS_LABEL_LEN], moid[VS_MOID_LEN]; int64_t free_mb; bool away; };
-
-/* A host of which something takes no VM: entries like those of exclusions.c, kept by
- * host, for all of them may fail the same check. */
-struct vs_unfit {
-	char moid[VS_MOID_LEN];
-	struct vs_avoid *avoids;
-	UT_hash_handle hh;
-};
-
 /* As found last. It doesn't change any more, and is read without the lock by
  * whoever has it in use. */
 struct vs_checked { struct vs_found_list l; int users; };
 
-struct vs_checks {
-	struct vs_checked *hosts, *site;	/* NULL: not checked yet */
-	struct vs_unfit *unfit;			/* uthash by moid */
-	uint64_t hosts_seen;		/* inv.hosts_itself that was checked */
-	bool stale;			/* what they ask beside that changed */
-	bool site_stale;
-	bool look;			/* vCenter is to be read anew */
-	int beside;			/* vs_sums.beside that was judged */
-	int64_t at_ms;			/* hosts were checked then, 0: never */
-	int64_t read_ms;		/* of the last slow beat */
-	/* Readings of what vCenter doesn't stream: begun, told, and judged
-	 * together with the hosts of that time. */
-	uint64_t begun, told, judged;
-	struct vs_checked_template *templates;
-	size_t ntemplates;
-	struct vs_checked_pool *pools;
-	size_t npools;
-	struct vs_checked_store *stores;
-	size_t nstores;
-};
-
 /* site_checks.c: in the engine's turn; lock held */
 void vs_checks_pass(struct vs_core *c, int64_t now_ms);
-void vs_checks_template(struct vs_core *c, const struct vs_vc_template *t);
-void vs_checks_slow(struct vs_core *c, const struct vs_vc_slow *s);
+void vs_checks_template(const struct vs_vc_template *t);
+void vs_checks_slow(const struct vs_vc_slow *s);
 /* Jobs wait for what a hard finding speaks of: in the preflight. */
 void vs_checks_bar(struct vs_core *c);
+/* A reading of what vCenter doesn't stream has begun. */
+void vs_checks_reading(void);
+/* Which reading that was, and up to which one all is judged, with the hosts of
+ * that time; when vCenter told the last one, 0: never. */
+uint64_t vs_checks_begun(void);
+uint64_t vs_checks_judged(void);
+int64_t vs_checks_read_ms(void);
+/* What was found last; NULL: not checked yet. In use: vs_checked_drop() both. */
+void vs_checks_found(struct vs_checked **site, struct vs_checked **hosts);
+/* An operator asks that vCenter is read now. Taken: by run/loop.c. */
+void vs_checks_look(void);
+bool vs_checks_look_taken(void);
 /* Another configuration is in force. */
-void vs_checks_renew(struct vs_core *c);
+void vs_checks_renew(void);
 /* slurmctld's threads go first, and may bring another configuration: false, what
  * was begun is of the old one. */
 bool vs_checks_lend(const struct vs_core *c);
@@ -93,7 +61,7 @@ struct vs_check_site vs_checks_site(const struct vs_core *c, const int *nodes,
 void vs_checked_set(struct vs_checked **slot, struct vs_found_list *take);
 /* shared_checks.c: what hosts share; false: it has to begin anew. */
 bool vs_checks_share(struct vs_core *c);
-bool vs_stores_away(const struct vs_core *c);
+bool vs_stores_away(void);
 /* To be read without the lock until it is dropped, with the lock. */
 struct vs_checked *vs_checked_use(struct vs_checked *k);
 void vs_checked_drop(struct vs_checked *k);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 
@@ -37,15 +38,14 @@ static void show(struct vs_core *c, const struct vs_parent_bar *b,
 		 const char *was, const char *why)
 {
 	for (size_t i = 0; i < c->nprofiles; i++) {
-		struct vs_profile_now *now = &c->now[i];
+		const struct vs_profile_now *now = &c->now[i];
 
 		if (!asks_for(c, i, &b->of) ||
 		    (now->missing[0] && strcmp(now->missing, was)))
 			continue;
-		vs_strlcpy(now->missing, why, sizeof(now->missing));
-		now->sums = 0;
+		vs_profile_missing_set(c, i, why);
 	}
-	c->vf_freed = true;
+	vs_capacity_freed();
 	vs_nodes_touch(c);
 }
 
@@ -57,10 +57,9 @@ static void lift(struct vs_core *c, struct vs_parent_bar *b)
 	show(c, b, b->why, "");
 }
 
-static struct vs_parent_bar *bar_of(struct vs_core *c,
-				    const struct vs_parent_mark *m)
+static struct vs_parent_bar *bar_of(const struct vs_parent_mark *m)
 {
-	struct vs_parents *p = &c->parents;
+	struct vs_parents *p = &vs_parents;
 
 	for (size_t i = 0; i < p->nbars; i++)
 		if (same_mark(&p->bars[i].of, m))
@@ -73,7 +72,7 @@ static struct vs_parent_bar *bar_of(struct vs_core *c,
 void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
 		    int64_t until_ms, const char *why)
 {
-	struct vs_parent_bar *b = bar_of(c, &key->mark);
+	struct vs_parent_bar *b = bar_of(&key->mark);
 	char was[sizeof(b->why)];
 
 	vs_strlcpy(was, b->why, sizeof(was));
@@ -87,7 +86,7 @@ void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
 
 void vs_parents_bars_end(struct vs_core *c, int64_t now_ms)
 {
-	struct vs_parents *p = &c->parents;
+	struct vs_parents *p = &vs_parents;
 
 	for (size_t i = p->nbars; i--;) {
 		if (now_ms >= p->bars[i].until_ms)
@@ -100,10 +99,10 @@ void vs_parents_bars_end(struct vs_core *c, int64_t now_ms)
 void vs_parents_try_again(struct vs_core *c)
 {
 	vs_assert_locked();
-	for (size_t i = 0; i < c->parents.nbars; i++)
-		lift(c, &c->parents.bars[i]);
-	c->parents.nbars = 0;
-	for (struct vs_parent *p = c->parents.all; p; p = p->hh.next) {
+	for (size_t i = 0; i < vs_parents.nbars; i++)
+		lift(c, &vs_parents.bars[i]);
+	vs_parents.nbars = 0;
+	for (struct vs_parent *p = vs_parents.all; p; p = p->hh.next) {
 		p->born[0] = '\0';
 		p->astray = false;
 	}

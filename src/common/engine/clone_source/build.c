@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
@@ -20,6 +21,13 @@
 
 #define NAMES 16
 #define PAUSE_MAX 6
+
+struct vs_parents vs_parents;
+
+const struct vs_parents *vs_parents_all(void)
+{
+	return &vs_parents;
+}
 
 static const char *const op_names[VS_PARENT_OPS] = {
 	"nothing", "clone", "snapshot", "destroy", "adopted",
@@ -33,13 +41,13 @@ struct vs_parent *vs_parent_record(struct vs_core *c, const char *id,
 {
 	struct vs_parent *p;
 
-	HASH_FIND_STR(c->parents.all, id, p);
+	HASH_FIND_STR(vs_parents.all, id, p);
 	if (p || !make)
 		return p;
 	p = vs_calloc(1, sizeof(*p));
 	vs_strlcpy(p->id, id, sizeof(p->id));
 	p->judged_after = c->slow_seq;
-	HASH_ADD_STR(c->parents.all, id, p);
+	HASH_ADD_STR(vs_parents.all, id, p);
 	return p;
 }
 
@@ -52,38 +60,36 @@ void vs_parent_key_id(const struct vs_parent_key *key,
 }
 
 /* The one door for a call of a parent's. */
-static void op_set(struct vs_core *c, struct vs_parent *p,
+static void op_set(struct vs_parent *p,
 		   enum vs_parent_op op, uint64_t id, int64_t now_ms)
 {
 	if (p->op_id && p->op != VS_PARENT_ADOPTED)
-		c->provisioning--;
-	if (p->op_id) {
-		vs_task_end(c, p->op_id);
-		c->op_ended = true;
-	}
+		vs_tasks_provisioning_add(-1);
+	if (p->op_id)
+		vs_task_end(p->op_id);
 	if (id)
-		vs_task_begin(c, id, p->host);
+		vs_task_begin(id, p->host);
 	p->op = op;
 	p->op_id = id;
 	p->task[0] = '\0';
 	p->since_ms = now_ms;
 	if (id && op != VS_PARENT_ADOPTED)
-		c->provisioning++;
+		vs_tasks_provisioning_add(1);
 }
 
 static void room_free(struct vs_core *c, struct vs_parent *p)
 {
 	if (p->name[0] && vs_ledger_get(&c->ledger, p->name)) {
 		vs_ledger_release(&c->ledger, p->name);
-		c->vf_freed = true;
+		vs_capacity_freed();
 	}
 }
 
 /* ---- the end of a call ---------------------------------------------------------- */
 
-static struct vs_parent *by_op(struct vs_core *c, uint64_t id)
+static struct vs_parent *by_op(uint64_t id)
 {
-	struct vs_parent *p = c->parents.all;
+	struct vs_parent *p = vs_parents.all;
 
 	while (p && p->op_id != id)
 		p = p->hh.next;
@@ -92,10 +98,10 @@ static struct vs_parent *by_op(struct vs_core *c, uint64_t id)
 
 static void started(void *arg, uint64_t id, const char *task)
 {
-	struct vs_core *c = arg;
 	struct vs_parent *p;
 
-	p = by_op(c, id);
+	(void)arg;
+	p = by_op(id);
 	if (p)
 		vs_strlcpy(p->task, task, sizeof(p->task));
 }
@@ -137,7 +143,7 @@ static void failed(struct vs_core *c, struct vs_parent *p,
 		(p->tries < PAUSE_MAX ? p->tries : PAUSE_MAX));
 	p->tries++;
 	p->begun_ms = 0;
-	c->metrics.parents[p->key.mark.kind].failed++;
+	vs_metrics_parent_failed(p->key.mark.kind);
 	p->lost = op == VS_PARENT_CLONES && err->code == VS_E_UNKNOWN;
 	p->judged_after = c->slow_seq;
 	vs_info("parent vm=%s %s failed code=%s fault=%s: %s",
@@ -161,12 +167,12 @@ static void done(void *arg, uint64_t id, const char *result,
 	struct vs_parent *p;
 	int64_t now_ms = vs_clock();
 
-	p = by_op(c, id);
+	p = by_op(id);
 	if (!p)
 		return;
 	was = p->op;
 	if (err || was == VS_PARENT_ADOPTED) {
-		op_set(c, p, VS_PARENT_IDLE, 0, now_ms);
+		op_set(p, VS_PARENT_IDLE, 0, now_ms);
 		if (was == VS_PARENT_ADOPTED)
 			look_first(c, p);
 		else
@@ -176,16 +182,16 @@ static void done(void *arg, uint64_t id, const char *result,
 			op_names[was], p->task[0] ? p->task : "-",
 			(long long)(now_ms - p->since_ms));
 		/* Now it settles: id 0, until vCenter shows it. */
-		op_set(c, p, was, 0, now_ms);
+		op_set(p, was, 0, now_ms);
 		if (was == VS_PARENT_CLONES) {
 			vs_strlcpy(p->vm, result, sizeof(p->vm));
 			vs_strlcpy(p->born, result, sizeof(p->born));
 			p->astray = false;
 			p->born_ms = now_ms;
-			c->metrics.parents[p->key.mark.kind].made++;
+			vs_metrics_parent_made(p->key.mark.kind);
 		}
 		if (was == VS_PARENT_DESTROYS)
-			c->metrics.parents[p->key.mark.kind].ended++;
+			vs_metrics_parent_ended(p->key.mark.kind);
 		p->tries = 0;
 		p->not_before_ms = 0;
 	}
@@ -337,11 +343,11 @@ int vs_parent_make(struct vs_core *c, struct vs_parent *p,
 		send_clone(c, p, profile, err);
 	if (id < 0)
 		return -1;
-	op_set(c, p, VS_PARENT_CLONES, (uint64_t)id, now_ms);
+	op_set(p, VS_PARENT_CLONES, (uint64_t)id, now_ms);
 	p->vm[0] = '\0';
 	p->begun_ms = now_ms;
 	vs_parent_room_take(c, p, h, profile->template_mb);
-	vs_clones_note_one(c);
+	vs_clones_note_one();
 	vs_info("parent vm=%s is made for %s clones of template %s: clone host=%s",
 		p->name, vs_clone_name(p->key.mark.kind),
 		profile->template_name, at ? at->name : "-");
@@ -362,7 +368,7 @@ int vs_parent_power(struct vs_core *c, struct vs_parent *p,
 	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
 	vs_strlcpy(p->host, vm->host, sizeof(p->host));
 	p->key.mark.kind = vm->parent.kind;
-	op_set(c, p, on ? VS_PARENT_BOOTS : VS_PARENT_GOES_OFF, (uint64_t)id,
+	op_set(p, on ? VS_PARENT_BOOTS : VS_PARENT_GOES_OFF, (uint64_t)id,
 	       now_ms);
 	return 0;
 }
@@ -374,7 +380,7 @@ int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
 
 	/* it has no card of ours, but may have one of the template's */
 	if (vs_deed_may(NULL, vm, NULL, VS_DEED_SNAPSHOT,
-			c->vmotions.release, err))
+			c->release, err))
 		return -1;
 	id = vs_vc_vm_snapshot(c->vc, vm->moid, VS_PARENT_SNAPSHOT, &calls,
 			       err);
@@ -383,7 +389,7 @@ int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
 	vs_strlcpy(p->name, vm->name, sizeof(p->name));
 	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
 	vs_strlcpy(p->host, vm->host, sizeof(p->host));
-	op_set(c, p, VS_PARENT_SNAPS, (uint64_t)id, now_ms);
+	op_set(p, VS_PARENT_SNAPS, (uint64_t)id, now_ms);
 	return 0;
 }
 
@@ -403,7 +409,7 @@ void vs_parent_destroy(struct vs_core *c, struct vs_parent *r,
 	}
 	vs_info("parent vm=%s is destroyed: no linked clone stands on it, and none is made of it any more",
 		vm->name);
-	op_set(c, r, VS_PARENT_DESTROYS, (uint64_t)id, now_ms);
+	op_set(r, VS_PARENT_DESTROYS, (uint64_t)id, now_ms);
 }
 
 /* A clone of it only reads; its own disks are at work in the others. */
@@ -415,12 +421,12 @@ void vs_parent_busy(struct vs_core *c, const struct vs_vm *vm,
 
 	r->judged_after = c->slow_seq;
 	if (r->op_id || strcasestr(task->name, "clone") ||
-	    vs_parents_task(c, task->moid))
+	    vs_parents_task(task->moid))
 		return;
 	id = vs_vc_task_adopt(c->vc, task->moid, &calls, NULL);
 	if (id <= 0)
 		return;
-	op_set(c, r, VS_PARENT_ADOPTED, (uint64_t)id, vs_clock());
+	op_set(r, VS_PARENT_ADOPTED, (uint64_t)id, vs_clock());
 	vs_strlcpy(r->task, task->moid, sizeof(r->task));
 	vs_strlcpy(r->name, vm->name, sizeof(r->name));
 	vs_info("parent vm=%s task=%s (%s) is under way: adopted", vm->name,
@@ -429,8 +435,8 @@ void vs_parent_busy(struct vs_core *c, const struct vs_vm *vm,
 
 void vs_parents_forget_calls(struct vs_core *c)
 {
-	for (struct vs_parent *p = c->parents.all; p; p = p->hh.next) {
-		op_set(c, p, VS_PARENT_IDLE, 0, 0);
+	for (struct vs_parent *p = vs_parents.all; p; p = p->hh.next) {
+		op_set(p, VS_PARENT_IDLE, 0, 0);
 		room_free(c, p);
 		p->look_after = 0;
 		p->lost = false;
@@ -446,13 +452,13 @@ void vs_parents_clear(struct vs_core *c)
 	vs_assert_locked();
 	for (size_t i = 0; i < c->nnodes; i++)
 		c->nodes[i].parent = NULL;
-	HASH_ITER(hh, c->parents.all, p, tmp) {
-		op_set(c, p, VS_PARENT_IDLE, 0, 0);
+	HASH_ITER(hh, vs_parents.all, p, tmp) {
+		op_set(p, VS_PARENT_IDLE, 0, 0);
 		room_free(c, p);
-		HASH_DEL(c->parents.all, p);
+		HASH_DEL(vs_parents.all, p);
 		free(p);
 	}
-	free(c->parents.bars);
-	free(c->parents.bare);
-	c->parents = (struct vs_parents) { .all = NULL };
+	free(vs_parents.bars);
+	free(vs_parents.bare);
+	vs_parents = (struct vs_parents) { .all = NULL };
 }

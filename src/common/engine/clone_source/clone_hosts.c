@@ -8,13 +8,14 @@
  * that has come meanwhile. The lock is held.
  */
 #include <string.h>
+#include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 
 static void stands_on(struct vs_core *c, const struct vs_parent_mark *m,
 		      const char *moid)
 {
-	struct vs_parents *p = &c->parents;
+	struct vs_parents *p = &vs_parents;
 	const struct vs_host *h = vs_host_get(&c->inv, moid);
 
 	for (size_t i = 0; h && i < c->nprofiles; i++) {
@@ -29,7 +30,7 @@ static void stands_on(struct vs_core *c, const struct vs_parent_mark *m,
 
 void vs_parents_bare_find(struct vs_core *c)
 {
-	struct vs_parents *p = &c->parents;
+	struct vs_parents *p = &vs_parents;
 	const struct vs_parent *r;
 	const struct vs_vm *vm;
 	size_t n;
@@ -57,7 +58,7 @@ void vs_parents_bare_find(struct vs_core *c)
 const bool *vs_parents_bare(void *arg, const struct vs_profile *profile)
 {
 	struct vs_core *c = arg;
-	struct vs_parents *p = &c->parents;
+	struct vs_parents *p = &vs_parents;
 
 	if (!p->bare || p->bare_epoch != c->epoch ||
 	    p->bare_seen != c->inv.hosts_changed ||

@@ -87,6 +87,8 @@ struct vs_parents {
 	size_t cap_bare, bare_hosts;
 	uint64_t bare_seen, bare_epoch;
 };
+/* All of it, to be read. */
+const struct vs_parents *vs_parents_all(void);
 
 /* select.c
  * What the node's VM is to be cloned from, at its hold's place. NULL: there is
@@ -105,9 +107,9 @@ void vs_parents_forget_calls(struct vs_core *c);	/* the client is gone */
 void vs_parents_clear(struct vs_core *c);
 /* A call of theirs that has no task yet; one of which the reply is lost; is this
  * task one of theirs? */
-bool vs_parents_unanswered(const struct vs_core *c);
-bool vs_parents_lost(const struct vs_core *c);
-bool vs_parents_task(const struct vs_core *c, const char *task);
+bool vs_parents_unanswered(void);
+bool vs_parents_lost(void);
+bool vs_parents_task(const char *task);
 /* An unfinished task on a parent, whoever has begun it. */
 void vs_parent_busy(struct vs_core *c, const struct vs_vm *vm,
 		    const struct vs_vc_task *task);
@@ -177,7 +179,7 @@ int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
 		      int64_t *calls);
 void vs_parents_asked_free(struct vs_parent_asked *all);
 int vs_parents_count(const struct vs_core *c);
-size_t vs_parents_confirm(struct vs_core *c, int64_t minute);	/* of the brake */
+size_t vs_parents_confirm(int64_t minute);	/* of the brake */
 /* Is there a partition whose VMs have some? */
 bool vs_parents_asked(const struct vs_conf *conf);
 /* There is no VM, and how it would be made. */

@@ -14,7 +14,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -64,8 +66,7 @@ void vs_parent_template(struct vs_core *c, size_t profile,
 		return;
 	why = vs_asprintf("Template=%s has a passthrough card or device, which forbids Clone=%s: take it out of the template (each VM gets its own), or set Clone=full",
 			  t->name, vs_clone_name(p->clone));
-	vs_strlcpy(c->now[profile].missing, why,
-		   sizeof(c->now[profile].missing));
+	vs_profile_missing_set(c, profile, why);
 }
 
 /* ---- which are wanted ---------------------------------------------------------------- */
@@ -94,7 +95,7 @@ bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm)
 	vs_assert_locked();
 	if (vm->parent.kind == VS_CLONE_KINDS)
 		return true;		/* of another time: nobody knows */
-	HASH_FIND_STR(c->parents.all, vm->moid, r);
+	HASH_FIND_STR(vs_parents.all, vm->moid, r);
 	for (size_t i = 0; i < c->nprofiles; i++)
 		if (is_linked(&c->profiles[i]) &&
 		    (!c->now[i].hash[0] ||
@@ -130,17 +131,17 @@ static bool is_outdated(const struct vs_core *c, const struct vs_vm *vm)
 	return false;
 }
 
-static bool brake_lets(struct vs_core *c, struct vs_parent *r,
+static bool brake_lets(struct vs_parent *r,
 		       const struct vs_vm *vm)
 {
-	return vs_brake_asks(c, &r->braked, vm->moid, vm->name);
+	return vs_brake_asks(&r->braked, vm->moid, vm->name);
 }
 
 /* What may stand on its disks keeps it: whoever can, must hear of that. */
-static void say_unread(struct vs_core *c, const struct vs_parent *r,
+static void say_unread(const struct vs_parent *r,
 		       const struct vs_vm *vm, int64_t now_ms)
 {
-	struct vs_parents *p = &c->parents;
+	struct vs_parents *p = &vs_parents;
 
 	if (r->has_children || now_ms - r->unwanted_ms < UNREAD_MS ||
 	    !strcmp(p->unread, "?") || !strcmp(p->unread, p->unread_said))
@@ -161,8 +162,8 @@ static bool goes_off(struct vs_core *c, struct vs_parent *r,
 	    !vm->readable || !vm->connected)
 		return false;
 	if (r->op == VS_PARENT_IDLE && now_ms >= r->not_before_ms &&
-	    !r->made && !r->copied && !c->parents.copies_lost &&
-	    (!r->unwanted_ms || host_leaves(vm) || brake_lets(c, r, vm))) {
+	    !r->made && !r->copied && !vs_parents.copies_lost &&
+	    (!r->unwanted_ms || host_leaves(vm) || brake_lets(r, vm))) {
 		vs_info("parent vm=%s is switched off: %s", vm->name,
 			r->unwanted_ms ? "no instant clone is made of it any more" :
 			"its host is to be empty");
@@ -184,16 +185,16 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 	if (now_ms - r->unwanted_ms >= LINGER_MS && goes_off(c, r, vm, now_ms))
 		return;
 	if (r->op != VS_PARENT_IDLE || r->made || r->copied ||
-	    c->parents.copies_lost || c->parents.missing ||
-	    r->has_children || c->parents.unread[0]) {
+	    vs_parents.copies_lost || vs_parents.missing ||
+	    r->has_children || vs_parents.unread[0]) {
 		r->judged_after = c->slow_seq;
-		if (c->parents.unread[0])
-			say_unread(c, r, vm, now_ms);
+		if (vs_parents.unread[0])
+			say_unread(r, vm, now_ms);
 		return;
 	}
 	if (!can_go(vm) || now_ms < r->not_before_ms ||
 	    now_ms - r->unwanted_ms < LINGER_MS ||
-	    c->provisioning >= c->conf->provision_max)
+	    vs_tasks_provisioning() >= c->conf->provision_max)
 		return;
 	if (!vm->disks_own) {
 		if (!r->told)
@@ -204,7 +205,7 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 	}
 	if (c->slow_seq <= r->judged_after)
 		vs_vc_slow_now(c->vc);
-	else if (brake_lets(c, r, vm))
+	else if (brake_lets(r, vm))
 		vs_parent_destroy(c, r, vm, now_ms);
 }
 
@@ -222,7 +223,7 @@ static void hold_ends(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
 	     now_ms - p->asked_ms < ASKED_MS))
 		return;
 	vs_ledger_release(&c->ledger, p->name);
-	c->vf_freed = true;
+	vs_capacity_freed();
 }
 
 static bool is_old(const struct vs_core *c, const struct vs_parent *p,
@@ -239,7 +240,7 @@ static void forget_old(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_parent *p, *tmp;
 
-	HASH_ITER(hh, c->parents.all, p, tmp) {
+	HASH_ITER(hh, vs_parents.all, p, tmp) {
 		vs_parent_settle(c, p, now_ms);	/* nobody may ask again */
 		hold_ends(c, p, now_ms);
 		if (!is_old(c, p, now_ms))
@@ -247,7 +248,7 @@ static void forget_old(struct vs_core *c, int64_t now_ms)
 		for (size_t i = 0; i < c->nnodes; i++)
 			if (c->nodes[i].parent == p)
 				c->nodes[i].parent = NULL;
-		HASH_DEL(c->parents.all, p);
+		HASH_DEL(vs_parents.all, p);
 		free(p);
 	}
 }
@@ -258,9 +259,9 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 	struct vs_vm *vm;
 
 	vs_assert_locked();
-	if (now_ms - c->parents.scan_ms < SCAN_MS)
+	if (now_ms - vs_parents.scan_ms < SCAN_MS)
 		return;
-	c->parents.scan_ms = now_ms;
+	vs_parents.scan_ms = now_ms;
 	vs_parents_bars_end(c, now_ms);
 	vs_clones_lost_pass(c);
 	vs_parents_bare_pass(c);
@@ -289,16 +290,16 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 	}
 }
 
-size_t vs_parents_confirm(struct vs_core *c, int64_t minute)
+size_t vs_parents_confirm(int64_t minute)
 {
 	size_t n = 0;
 
 	vs_assert_locked();
-	for (struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
+	for (struct vs_parent *r = vs_parents.all; r; r = r->hh.next) {
 		if (r->braked != VS_BRAKE_WAITS)
 			continue;
 		r->braked = VS_BRAKE_PASSED;
-		vs_brake_count(&c->brake, r->id, minute, true);
+		vs_brake_count(r->id, minute, true);
 		n++;
 	}
 	return n;

@@ -5,13 +5,14 @@
  * one that is switched on again. Found once a second: between two of them another clone may
  * count a parent that has come meanwhile. The lock is held.
  */
+#include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 #include "util/name.h"
 
 static uint64_t seal(const struct vs_core *c)
 {
-	const struct vs_parents *p = &c->parents;
+	const struct vs_parents *p = &vs_parents;
 
 	return vs_hash(vs_hash(VS_HASH_START, &p->bare_epoch,
 			       sizeof(p->bare_epoch)),
@@ -28,13 +29,14 @@ void vs_parents_bare_pass(struct vs_core *c)
 		asked |= c->profiles[i].clone == VS_CLONE_INSTANT;
 	if (!asked)
 		return;
-	was = c->parents.bare_epoch == c->epoch ? seal(c) : 0;
+	was = vs_parents.bare_epoch == c->epoch ? seal(c) : 0;
 	vs_parents_bare_find(c);
 	changed = was != seal(c);
 	for (size_t i = 0; i < c->nprofiles && changed; i++)
 		if (c->profiles[i].clone == VS_CLONE_INSTANT)
-			c->now[i].sums = 0;
-	c->vf_freed |= changed;
+			vs_profile_room_outdate(c, i);
+	if (changed)
+		vs_capacity_freed();
 }
 
 void vs_parent_hold_again(struct vs_core *c, struct vs_parent *p,

@@ -10,6 +10,7 @@
  * lock is held.
  */
 #include <string.h>
+#include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
 #include "engine/tasks/tasks.h"
 #include "util/time.h"
@@ -21,7 +22,7 @@ bool vs_clone_lost(const struct vs_core *c)
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (c->nodes[i].clone_lost)
 			return true;
-	return vs_parents_lost(c);
+	return vs_parents_lost();
 }
 
 bool vs_clone_unanswered(const struct vs_core *c)
@@ -31,7 +32,7 @@ bool vs_clone_unanswered(const struct vs_core *c)
 	LIST_FOREACH(n, &c->busy, busy)
 		if (n->op.kind == VS_OP_CLONE && !n->op.task[0])
 			return true;
-	return vs_parents_unanswered(c);
+	return vs_parents_unanswered();
 }
 
 void vs_clones_lost_look(struct vs_core *c)
@@ -41,7 +42,7 @@ void vs_clones_lost_look(struct vs_core *c)
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (c->nodes[i].clone_lost)
 			c->nodes[i].look_after = c->slow_seq + 1;
-	for (p = c->parents.all; p; p = p->hh.next)
+	for (p = vs_parents.all; p; p = p->hh.next)
 		if (p->lost)
 			p->look_after = c->slow_seq + 1;
 	vs_vc_slow_now(c->vc);
@@ -71,7 +72,7 @@ void vs_clones_lost_pass(struct vs_core *c)
 {
 	struct vs_parent *p;
 
-	if (!c->loaded || vs_strays_wait(c))
+	if (!c->loaded || vs_strays_wait())
 		return;
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
@@ -79,7 +80,7 @@ void vs_clones_lost_pass(struct vs_core *c)
 		if (n->clone_lost && is_over(c, n->name, n->look_after))
 			n->clone_lost = false;
 	}
-	for (p = c->parents.all; p; p = p->hh.next)
+	for (p = vs_parents.all; p; p = p->hh.next)
 		if (p->lost && is_over(c, p->name, p->look_after))
 			p->lost = false;
 }

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
@@ -42,13 +43,13 @@ static bool may_begin(struct vs_core *c, struct vs_parent *p,
 		vs_parent_record(c, vm->moid, false) : NULL;
 	const char *host = vm ? vm->host : p->host;
 
-	if (p->look_after > c->slow_seq || vs_strays_wait(c))
+	if (p->look_after > c->slow_seq || vs_strays_wait())
 		say(p, "what has become of", " is being looked for");
 	else if (r && (r->op != VS_PARENT_IDLE || r->look_after > c->slow_seq))
 		say(p, "a task is under way on", "");
 	else if (now_ms < p->not_before_ms)
 		say(p, "it failed and is tried again:", "");
-	else if (c->provisioning >= c->conf->provision_max ||
+	else if (vs_tasks_provisioning() >= c->conf->provision_max ||
 		 vs_op_host_full(c, host))
 		say(p, "MaxProvisioning or MaxPerHost is used up, for", "");
 	else
@@ -195,7 +196,7 @@ const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
 	p->why[0] = '\0';
 	p->boots_ms = 0;
 	if (p->begun_ms)
-		vs_pace_note(c, n->profile, VS_PACE_PARENT,
+		vs_pace_note(n->profile, VS_PACE_PARENT,
 			     now_ms - p->begun_ms);
 	p->begun_ms = 0;
 	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
@@ -229,25 +230,25 @@ enum vs_seen vs_node_seen_none(const struct vs_node *n)
 
 /* ---- what others ask ------------------------------------------------------------------ */
 
-bool vs_parents_unanswered(const struct vs_core *c)
+bool vs_parents_unanswered(void)
 {
-	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+	for (const struct vs_parent *p = vs_parents.all; p; p = p->hh.next)
 		if (p->op_id && p->op == VS_PARENT_CLONES && !p->task[0])
 			return true;
 	return false;
 }
 
-bool vs_parents_lost(const struct vs_core *c)
+bool vs_parents_lost(void)
 {
-	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+	for (const struct vs_parent *p = vs_parents.all; p; p = p->hh.next)
 		if (p->lost)
 			return true;
 	return false;
 }
 
-bool vs_parents_task(const struct vs_core *c, const char *task)
+bool vs_parents_task(const char *task)
 {
-	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+	for (const struct vs_parent *p = vs_parents.all; p; p = p->hh.next)
 		if (p->op_id && !strcmp(p->task, task))
 			return true;
 	return false;

@@ -99,9 +99,8 @@ static bool look(struct vs_core *c, size_t p)
 		return false;
 	if (why && !strncmp(now->missing, why, sizeof(now->missing) - 1))
 		return false;
-	vs_strlcpy(now->missing, why ? why : "", sizeof(now->missing));
+	vs_profile_missing_set(c, p, why ? why : "");
 	now->hostless = why != NULL;
-	now->sums = 0;
 	return true;
 }
 
@@ -127,8 +126,8 @@ void vs_template_hosts_pass(struct vs_core *c)
 		changed |= look(c, p);
 	if (!changed)
 		return;
-	c->checks.site_stale = true;
-	c->vf_freed = true;
+	vs_shared_outdate();
+	vs_capacity_freed();
 	vs_nodes_touch(c);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
@@ -69,17 +70,17 @@ static void mark(const struct keys *k, const char *s, size_t len,
 static void children_seen(struct vs_core *c, struct keys *dirs,
 			  struct keys *uuids)
 {
-	c->parents.unread[0] = '\0';
+	vs_parents.unread[0] = '\0';
 	qsort(dirs->v, dirs->n, sizeof(*dirs->v), by_dir);
 	qsort(uuids->v, uuids->n, sizeof(*uuids->v), by_uuid);
 	for (const struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
 		const char *end;
 
-		if (!vm->readable && !c->parents.unread[0] &&
+		if (!vm->readable && !vs_parents.unread[0] &&
 		    (!vm->bases_told || !strcmp(vm->folder, c->folder)))
-			vs_strlcpy(c->parents.unread,
+			vs_strlcpy(vs_parents.unread,
 				   vm->name[0] ? vm->name : vm->moid,
-				   sizeof(c->parents.unread));
+				   sizeof(vs_parents.unread));
 		for (const char *s = vm->bases; s && *s; s = end + 1) {
 			end = strchr(s, '\n');
 			mark(dirs, s, (size_t)(end - s), vm);
@@ -92,13 +93,13 @@ static void children_seen(struct vs_core *c, struct keys *dirs,
 /* Of those that nobody wants; of others nobody asks. */
 static void children(struct vs_core *c)
 {
-	size_t n = HASH_COUNT(c->parents.all);
+	size_t n = HASH_COUNT(vs_parents.all);
 	VS_FREE struct key *dir = vs_calloc(n + 1, sizeof(*dir));
 	VS_FREE struct key *uuid = vs_calloc(n + 1, sizeof(*uuid));
 	struct keys dirs = { .v = dir, .cmp = strncmp };
 	struct keys uuids = { .v = uuid, .cmp = strncasecmp };
 
-	for (struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
+	for (struct vs_parent *r = vs_parents.all; r; r = r->hh.next) {
 		const struct vs_vm *vm = r->unwanted_ms ?
 			vs_vm_get(&c->inv, r->id) : NULL;
 
@@ -109,7 +110,7 @@ static void children(struct vs_core *c)
 		add(&dirs, vm->disk_dir, r);
 		add(&uuids, vm->uuid, r);
 	}
-	vs_strlcpy(c->parents.unread, "?", sizeof(c->parents.unread));
+	vs_strlcpy(vs_parents.unread, "?", sizeof(vs_parents.unread));
 	if (dirs.n || uuids.n)
 		children_seen(c, &dirs, &uuids);
 }
@@ -117,15 +118,15 @@ static void children(struct vs_core *c)
 /* A clone of one is under way, or done and not shown yet. */
 static void copies(struct vs_core *c)
 {
-	c->parents.copies_lost = vs_strays_wait(c);
-	c->parents.missing = false;
+	vs_parents.copies_lost = vs_strays_wait();
+	vs_parents.missing = false;
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *n = &c->nodes[i];
 		struct vs_parent *r = n->op.kind == VS_OP_CLONE ?
 			vs_parent_record(c, n->op.source, false) : NULL;
 
-		c->parents.copies_lost |= n->clone_lost;
-		c->parents.missing |= n->missing;
+		vs_parents.copies_lost |= n->clone_lost;
+		vs_parents.missing |= n->missing;
 		if (r)
 			r->copied = true;
 	}
@@ -191,12 +192,12 @@ void vs_parents_see(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_parent *p;
 
-	for (p = c->parents.all; p; p = p->hh.next) {
+	for (p = vs_parents.all; p; p = p->hh.next) {
 		p->copied = now_ms < p->copied_until_ms;
 		p->made = false;
 	}
 	/* what its making is, by its key, may be at work on it too */
-	for (p = c->parents.all; p; p = p->hh.next) {
+	for (p = vs_parents.all; p; p = p->hh.next) {
 		struct vs_parent *r = p->op != VS_PARENT_IDLE ?
 			vs_parent_record(c, p->vm, false) : NULL;
 

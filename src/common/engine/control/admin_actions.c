@@ -67,7 +67,7 @@ static int adopt(struct vs_core *c, struct json_object *top, struct vs_err *err)
 	if (rc || vs_cluster_id_store(dir, id, err))
 		return -1;
 	vs_lock();
-	c->vc_renew = true;		/* as at a start: read and judge anew */
+	vs_client_renew();		/* as at a start: read and judge anew */
 	vs_unlock();
 	vs_wake();
 	vs_jb_str(top, "cluster_id", id);
@@ -87,7 +87,7 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 	vm = n ? vs_node_vm(c, n) : NULL;
 	if (!n) {
 		vs_err_set(err, VS_E_GONE, "no such node: %.64s", name);
-	} else if (vs_missing_forget(c, n)) {
+	} else if (vs_missing_forget(n)) {
 		vs_node_touch(n);
 		vs_jb_str(top, "node", n->name);
 		rc = 0;
@@ -96,7 +96,8 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 			   n->name, vm ? "within reach" : "not there");
 	} else {
 		n->forgotten = true;
-		c->vf_freed = c->name_freed = true;
+		vs_capacity_freed();
+		vs_name_freed();
 		vs_node_touch(n);
 		vs_jb_str(top, "node", n->name);
 		if (vm->host_ptr)
@@ -143,7 +144,7 @@ static void drain_why(int64_t at, const char *text, char *why, size_t size)
 static int drain_from(struct vs_core *c, const struct vs_host *h, int64_t at,
 		      bool requeue, const char *why, struct vs_err *err)
 {
-	if (at && vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid))
+	if (at && vs_avoid_cause(VS_AVOID_DRAINED, h->moid))
 		return vs_err_set(err, VS_E_STATE,
 			"host %s is drained already: svf host resume %s first",
 			h->name, h->name);
@@ -154,7 +155,7 @@ static int drain_from(struct vs_core *c, const struct vs_host *h, int64_t at,
 	if (at)
 		return 0;
 	vs_window_end(c, h->moid);
-	vs_avoid_put(c, VS_AVOID_DRAINED, h->moid, NULL, VS_AVOID_FOREVER,
+	vs_avoid_put(VS_AVOID_DRAINED, h->moid, NULL, VS_AVOID_FOREVER,
 		     why);
 	if (requeue)
 		vs_avoid_requeue(c, h->moid);
@@ -219,19 +220,19 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 	h = host_named(c, name, err);
 	if (h) {
 		say_host(top, h, vs_report_host_state(c, h));
-		vs_avoid_end(c, VS_AVOID_DRAINED, h->moid);
+		vs_avoid_end(VS_AVOID_DRAINED, h->moid);
 		vs_window_end(c, h->moid);
 		vs_health_forget(c, h->moid);
-		vs_avoid_end(c, VS_AVOID_FAILED, h->moid);
+		vs_avoid_end(VS_AVOID_FAILED, h->moid);
 		/* and what it shares with others */
-		vs_avoid_end(c, VS_AVOID_FAILED, h->cluster);
-		vs_avoid_end(c, VS_AVOID_LICENCE, h->cluster);
-		vs_avoid_end(c, VS_AVOID_FAILED, c->store);
+		vs_avoid_end(VS_AVOID_FAILED, h->cluster);
+		vs_avoid_end(VS_AVOID_LICENCE, h->cluster);
+		vs_avoid_end(VS_AVOID_FAILED, c->store);
 		vs_stores_try_again(c);
 		vs_parents_try_again(c);
-		vs_breaker_end(c, h->moid);
-		vs_drift_confirm(c, h);
-		c->vf_freed = true;
+		vs_breaker_end(h->moid);
+		vs_drift_confirm(h);
+		vs_capacity_freed();
 		vs_nodes_touch(c);
 	}
 	vs_unlock();
@@ -267,7 +268,7 @@ struct json_object *vs_core_act(const char *what, const char *name,
 
 	vs_info("operator uid=%u orders %s %.200s", uid, what, name);
 	vs_lock();
-	vs_calm_end(c, vs_clock());
+	vs_calm_end(vs_clock());
 	vs_unlock();
 	if (!strcmp(what, "confirm"))
 		confirm(c, top);
@@ -305,7 +306,7 @@ struct json_object *vs_core_drain_at(const char *name, const char *text,
 	vs_info("operator uid=%u orders drain %s at %lld", uid, name,
 		(long long)at);
 	vs_lock();
-	vs_calm_end(c, vs_clock());
+	vs_calm_end(vs_clock());
 	vs_unlock();
 	if (!drain(c, top, name, text, at, requeue, err))
 		return top;
@@ -317,10 +318,9 @@ struct json_object *vs_core_drain_at(const char *name, const char *text,
 size_t vs_brake_confirm(struct vs_core *c)
 {
 	int64_t minute = vs_wall_ms() / MINUTE_MS;
-	struct vs_orphan *o;
 	size_t n = 0;
 
-	vs_brake_release(&c->brake);
+	vs_brake_release();
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *node = &c->nodes[i];
 		const struct vs_vm *vm;
@@ -332,32 +332,26 @@ size_t vs_brake_confirm(struct vs_core *c)
 		vs_node_touch(node);
 		node->last_err.code = VS_OK;
 		if (vm)
-			vs_brake_count(&c->brake, vm->moid, minute, true);
+			vs_brake_count(vm->moid, minute, true);
 		n++;
 	}
-	for (o = c->orphans; o; o = o->hh.next) {
-		if (o->braked != VS_BRAKE_WAITS)
-			continue;
-		o->braked = VS_BRAKE_PASSED;
-		vs_brake_count(&c->brake, o->vm, minute, true);
-		n++;
-	}
-	n += vs_parents_confirm(c, minute);
-	c->hints_dirty = true;
+	n += vs_orphans_confirm(minute);
+	n += vs_parents_confirm(minute);
+	vs_state_file_dirty();
 	vs_info("the brake is off: %zu VMs are confirmed", n);
 	return n;
 }
 
 /* What it is now is right. */
-bool vs_drift_confirm(struct vs_core *c, struct vs_host *h)
+bool vs_drift_confirm(struct vs_host *h)
 {
-	struct vs_print *p = vs_print_get(c, h->name);
-	bool was = vs_avoid_end(c, VS_AVOID_DRIFTED, h->moid) > 0;
+	struct vs_print *p = vs_print_get(h->name);
+	bool was = vs_avoid_end(VS_AVOID_DRIFTED, h->moid) > 0;
 
 	if (p)
-		vs_print_forget(c, p);
-	c->hints_dirty = true;
-	vs_drift_look(c, h);
-	vs_checks_renew(c);
+		vs_print_forget(p);
+	vs_state_file_dirty();
+	vs_drift_look(h);
+	vs_checks_renew();
 	return was;
 }

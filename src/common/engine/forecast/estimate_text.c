@@ -11,6 +11,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/forecast/forecast_i.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -38,7 +39,7 @@ static size_t choose(struct vs_core *c, const struct vs_refused *r, int *ids)
 static int64_t estimate(struct vs_core *c, const struct vs_refused *r,
 			int64_t now)
 {
-	const struct vs_plan *p = vs_timeline_plan_of(&c->whens.timeline,
+	const struct vs_plan *p = vs_timeline_plan_of(&vs_whens.timeline,
 						      r->job);
 	struct vs_asker a = {
 		.job = r->job, .rank = r->rank, .now = now, .lasts = r->lasts,
@@ -163,4 +164,9 @@ void vs_expect_words(const struct vs_refused *r, char *out, size_t size)
 	else
 		snprintf(out, size, "%.*s,%s expected %s", (int)size - 64,
 			 r->why, which, at);
+}
+
+void vs_expect_forget(struct vs_refused *r)
+{
+	r->expected = r->expected_ms = 0;
 }

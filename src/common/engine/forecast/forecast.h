@@ -13,26 +13,9 @@ struct vs_core;
 struct vs_node;
 struct vs_refused;
 
-struct vs_when_kind {			/* of a profile */
-	struct vs_gains gains;		/* from when VMs go */
-	/* who was refused, and may not be passed by those behind it */
-	uint32_t first;			/* a job, 0: nobody */
-	uint64_t rank;
-	int64_t first_ms;
-};
-
-struct vs_whens {
-	struct vs_timeline timeline;
-	struct vs_when_kind *kinds;	/* c->nprofiles of them */
-	size_t nkinds;
-	size_t *need;			/* by kind, for one question */
-	uint64_t shared_of;		/* generation of the hosts */
-	int64_t down_ms;		/* how long a reclaimed VM takes to go */
-};
-
 /* occupancy.c: keeping it true; lock held */
 void vs_when_renew(struct vs_core *c);		/* nodes, profiles are others */
-void vs_when_clear(struct vs_core *c);
+void vs_when_clear(void);
 void vs_when_node(struct vs_core *c, struct vs_node *n);
 /* Hears of holds that are taken and released. */
 vs_claim_fn vs_forecast_claim_changed;
@@ -40,11 +23,14 @@ void vs_when_until(struct vs_core *c, uint32_t job, int64_t end);
 /* Jobs that the timeline has, to be filled in by Slurm. Returns how many; the caller
  * frees *rows. */
 struct vs_port_look;
-size_t vs_when_jobs(struct vs_core *c, struct vs_port_look **rows);
+size_t vs_when_jobs(struct vs_port_look **rows);
 /* What Slurm says of them, under the same configuration. */
 void vs_when_seen(struct vs_core *c, const struct vs_port_look *rows, size_t n);
 /* The job has begun, or is none any more. */
-void vs_when_settled(struct vs_core *c, uint32_t job);
+void vs_when_settled(uint32_t job);
+
+/* The end of the node's jobs, s since the epoch, for vs_until_set(); 0: unknown. */
+int64_t vs_until_job(const struct vs_node *n);
 
 /* start_time.c: answers; lock held */
 const struct vs_curve *vs_when_curve(struct vs_core *c, size_t kind);
@@ -68,6 +54,8 @@ void vs_when_refused(struct vs_core *c, const struct vs_asker *a,
 
 /* estimate_text.c: when a job that was refused may begin, in words; lock held */
 bool vs_expect_due(const struct vs_refused *r, int64_t now_ms);
+/* What was reckoned holds no more. */
+void vs_expect_forget(struct vs_refused *r);
 void vs_expect(struct vs_core *c, struct vs_refused *r, int64_t now_ms);
 int64_t vs_expect_at(const struct vs_refused *r);	/* 0: nobody knows */
 /* "needs 4 sriov-roce VFs on 4 nodes", which are like these. */

@@ -9,6 +9,7 @@
  * Slurm on the beat, for those alone that we know. The lock is held.
  */
 #include <stdlib.h>
+#include "engine/forecast/forecast_i.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -16,9 +17,11 @@
 #define PLAN_MS 90000		/* a plan while backfill makes no passes */
 #define PLAN_PASSES 2		/* ended since: the one that made it, and another */
 
-void vs_when_clear(struct vs_core *c)
+struct vs_whens vs_whens;
+
+void vs_when_clear(void)
 {
-	struct vs_whens *w = &c->whens;
+	struct vs_whens *w = &vs_whens;
 
 	vs_assert_locked();
 	for (size_t i = 0; i < w->nkinds; i++)
@@ -34,7 +37,7 @@ void vs_when_clear(struct vs_core *c)
 
 void vs_when_renew(struct vs_core *c)
 {
-	struct vs_whens *w = &c->whens;
+	struct vs_whens *w = &vs_whens;
 
 	vs_assert_locked();
 	for (size_t i = 0; i < w->nkinds; i++)
@@ -53,9 +56,9 @@ void vs_when_renew(struct vs_core *c)
 /* ---- nodes ---------------------------------------------------------------------- */
 
 /* The job that keeps it longest. */
-static uint32_t keeper(const struct vs_core *c, const struct vs_node *n)
+static uint32_t keeper(const struct vs_node *n)
 {
-	const struct vs_timeline *t = &c->whens.timeline;
+	const struct vs_timeline *t = &vs_whens.timeline;
 	uint32_t job = n->job;
 
 	for (size_t i = 0; i < n->nbeside; i++)
@@ -67,7 +70,7 @@ static uint32_t keeper(const struct vs_core *c, const struct vs_node *n)
 
 void vs_when_node(struct vs_core *c, struct vs_node *n)
 {
-	struct vs_timeline *t = &c->whens.timeline;
+	struct vs_timeline *t = &vs_whens.timeline;
 
 	vs_assert_locked();
 	if ((size_t)n->id >= t->nids)
@@ -81,7 +84,7 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 	else if ((n->flags & VS_NODE_STAYS_EVER) && !vs_node_going(n))
 		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
 	else if (n->job)
-		vs_timeline_hold(t, n->id, keeper(c, n));
+		vs_timeline_hold(t, n->id, keeper(n));
 	else if (n->missing || vs_seen_unsure(n->seen))
 		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
 	else
@@ -92,10 +95,10 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 static void released(struct vs_core *c, struct vs_node *n)
 {
 	int64_t took_ms = vs_clock() - n->going_ms;
-	int64_t *down_ms = &c->whens.down_ms;
+	int64_t was_ms = vs_when_down_ms();
 
 	if (n->going_ms)
-		*down_ms = *down_ms ? (3 * *down_ms + took_ms) / 4 : took_ms;
+		vs_when_down_set(was_ms ? (3 * was_ms + took_ms) / 4 : took_ms);
 	n->going_ms = 0;
 	vs_when_node(c, n);
 }
@@ -121,7 +124,7 @@ static void shared_again(struct vs_core *c, uint32_t job)
 	VS_FREE int *ids = NULL;
 	size_t n;
 
-	HASH_FIND(hh, c->whens.timeline.groups, &job, sizeof(job), g);
+	HASH_FIND(hh, vs_whens.timeline.groups, &job, sizeof(job), g);
 	if (!g || !g->n)
 		return;
 	n = g->n;
@@ -135,7 +138,7 @@ static void shared_again(struct vs_core *c, uint32_t job)
 
 void vs_when_until(struct vs_core *c, uint32_t job, int64_t end)
 {
-	struct vs_timeline *t = &c->whens.timeline;
+	struct vs_timeline *t = &vs_whens.timeline;
 
 	vs_assert_locked();
 	if (vs_timeline_end_of(t, job) == end)
@@ -144,9 +147,9 @@ void vs_when_until(struct vs_core *c, uint32_t job, int64_t end)
 	shared_again(c, job);
 }
 
-void vs_when_settled(struct vs_core *c, uint32_t job)
+void vs_when_settled(uint32_t job)
 {
-	struct vs_whens *w = &c->whens;
+	struct vs_whens *w = &vs_whens;
 
 	vs_timeline_plan_drop(&w->timeline, job);
 	for (size_t i = 0; i < w->nkinds; i++)
@@ -186,10 +189,10 @@ static bool plan_is_old(struct vs_plan *p, const struct vs_port_look *row,
 		now_ms - p->told_ms > PLAN_MS;
 }
 
-static void plan_seen(struct vs_core *c, const struct vs_port_look *row,
+static void plan_seen(const struct vs_port_look *row,
 		      int64_t now_ms)
 {
-	struct vs_timeline *t = &c->whens.timeline;
+	struct vs_timeline *t = &vs_whens.timeline;
 	struct vs_plan *p = vs_timeline_plan_of(t, row->job);
 
 	if (!p)
@@ -197,7 +200,7 @@ static void plan_seen(struct vs_core *c, const struct vs_port_look *row,
 	if (row->start)
 		p->told_ms = now_ms;
 	if (row->is != VS_JOB_PENDING || plan_is_old(p, row, now_ms))
-		vs_when_settled(c, row->job);
+		vs_when_settled(row->job);
 	else if (row->start && row->start != p->start)
 		vs_timeline_plan_move(t, p, row->start);
 }
@@ -205,22 +208,22 @@ static void plan_seen(struct vs_core *c, const struct vs_port_look *row,
 static void job_seen(struct vs_core *c, const struct vs_port_look *row,
 		     int64_t now_ms)
 {
-	int64_t end = vs_timeline_end_of(&c->whens.timeline, row->job);
+	int64_t end = vs_timeline_end_of(&vs_whens.timeline, row->job);
 
-	plan_seen(c, row, now_ms);
+	plan_seen(row, now_ms);
 	if (row->is == VS_JOB_RUNNING) {
 		vs_when_until(c, row->job, row->end);
 		return;
 	}
 	if (row->is == VS_JOB_GONE && end > vs_wall_ms() / 1000)
 		vs_when_until(c, row->job, vs_wall_ms() / 1000);
-	vs_timeline_forget(&c->whens.timeline, row->job);
+	vs_timeline_forget(&vs_whens.timeline, row->job);
 }
 
-size_t vs_when_jobs(struct vs_core *c, struct vs_port_look **rows)
+size_t vs_when_jobs(struct vs_port_look **rows)
 {
 	vs_assert_locked();
-	return jobs_known(&c->whens.timeline, rows);
+	return jobs_known(&vs_whens.timeline, rows);
 }
 
 void vs_when_seen(struct vs_core *c, const struct vs_port_look *rows, size_t n)
@@ -230,4 +233,19 @@ void vs_when_seen(struct vs_core *c, const struct vs_port_look *rows, size_t n)
 	vs_assert_locked();
 	for (size_t i = 0; i < n; i++)
 		job_seen(c, &rows[i], now_ms);
+}
+
+/* The end of the node's jobs, for vs_until_set(). */
+int64_t vs_until_job(const struct vs_node *n)
+{
+	int64_t end = n->job ?
+		vs_timeline_end_of(&vs_whens.timeline, n->job) : VS_TIME_NEVER;
+
+	for (size_t i = 0; i < n->nbeside; i++) {
+		int64_t one = vs_timeline_end_of(&vs_whens.timeline,
+						 n->beside[i].job);
+
+		end = one > end ? one : end;
+	}
+	return end == VS_TIME_NEVER ? 0 : end;
 }

@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/forecast/forecast_i.h"
 #include "engine/state/core_i.h"
 #include "plan/inventory/shared_devices.h"
 #include "util/mem.h"
@@ -30,7 +31,7 @@ static int id_of(void *arg, const char *node)
 
 const struct vs_curve *vs_when_curve(struct vs_core *c, size_t kind)
 {
-	struct vs_gains *g = &c->whens.kinds[kind].gains;
+	struct vs_gains *g = &vs_whens.kinds[kind].gains;
 	struct vs_profile *p = &c->profiles[kind];
 	struct vs_place_node like = {
 		.node = "", .profile = p,
@@ -39,7 +40,7 @@ const struct vs_curve *vs_when_curve(struct vs_core *c, size_t kind)
 	struct vs_place_env env;
 
 	vs_env_fill(c, &env);
-	vs_gains_follow(g, &c->whens.timeline, &env, &like, id_of, c);
+	vs_gains_follow(g, &vs_whens.timeline, &env, &like, id_of, c);
 	return &g->curve;
 }
 
@@ -78,7 +79,7 @@ static bool same_vfs(const struct vs_core *c, const struct vs_profile *a,
 
 static void shared_renew(struct vs_core *c)
 {
-	struct vs_whens *w = &c->whens;
+	struct vs_whens *w = &vs_whens;
 
 	if (w->shared_of == c->inv.hosts_itself + 1)
 		return;
@@ -94,9 +95,9 @@ static void shared_renew(struct vs_core *c)
 /* w->need: how many of each kind. */
 static size_t *count_kinds(struct vs_core *c, const int *ids, size_t n)
 {
-	size_t *need = c->whens.need;
+	size_t *need = vs_whens.need;
 
-	memset(need, 0, c->whens.nkinds * sizeof(*need));
+	memset(need, 0, vs_whens.nkinds * sizeof(*need));
 	for (size_t i = 0; i < n; i++)
 		if (vs_node_at(c, ids[i]))
 			need[c->kept[ids[i]].profile]++;
@@ -105,7 +106,7 @@ static size_t *count_kinds(struct vs_core *c, const int *ids, size_t n)
 
 static bool rule_b(const struct vs_core *c)
 {
-	return c->conf->oversubscribe_names && c->whens.timeline.nplans;
+	return c->conf->oversubscribe_names && vs_whens.timeline.nplans;
 }
 
 static struct vs_applicant applicant(const struct vs_asker *a, size_t kind)
@@ -125,7 +126,7 @@ bool vs_when_shared(struct vs_core *c, const struct vs_profile *a,
 		    const struct vs_profile *b)
 {
 	shared_renew(c);
-	return want_the_same(&c->whens, (size_t)(a - c->profiles),
+	return want_the_same(&vs_whens, (size_t)(a - c->profiles),
 			     (size_t)(b - c->profiles));
 }
 
@@ -156,7 +157,7 @@ static enum waits_for sort_out(struct vs_core *c, const int *ids, size_t n,
 		if (!vs_node_at(c, ids[i]))
 			continue;
 		k = vs_kept_now(c, ids[i]);
-		if (!want_the_same(&c->whens, kind, (size_t)k->profile))
+		if (!want_the_same(&vs_whens, kind, (size_t)k->profile))
 			continue;
 		if (k->lasts)
 			return FOR_UNKNOWN;
@@ -184,7 +185,7 @@ static int64_t later_of(int64_t a, int64_t b)
 static int64_t kind_when(struct vs_core *c, const struct vs_asker *a,
 			 size_t kind, const struct wants *w, int64_t from)
 {
-	struct vs_timeline *t = &c->whens.timeline;
+	struct vs_timeline *t = &vs_whens.timeline;
 	bool plans = rule_b(c);
 	size_t room = vs_room_kind(c, kind)->room[!w->fresh], more = w->more;
 	struct vs_applicant who = applicant(a, kind);
@@ -211,7 +212,7 @@ static bool blocked_for_long(const struct vs_core *c)
 {
 	return c->observe || c->blocked[0] || c->unserved[0] ||
 		(c->vc_state[0] &&
-		 vs_wall_ms() - c->vc_since_ms > SOON_MOST_MS);
+		 vs_wall_ms() - vs_vc_since_ms() > SOON_MOST_MS);
 }
 
 static int64_t when_all(struct vs_core *c, const struct vs_asker *a,
@@ -227,7 +228,7 @@ static int64_t when_all(struct vs_core *c, const struct vs_asker *a,
 	soon = later_of(soon, vs_clones_open(c));
 	shared_renew(c);
 	need = count_kinds(c, ids, n);
-	for (size_t kind = 0; kind < c->whens.nkinds; kind++) {
+	for (size_t kind = 0; kind < vs_whens.nkinds; kind++) {
 		int64_t when = soon;
 
 		if (!need[kind])
@@ -252,16 +253,16 @@ static int64_t when_all(struct vs_core *c, const struct vs_asker *a,
 int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
 		size_t n, int64_t from)
 {
-	int64_t was = vs_until_set(c, later_of(from, a->now) + a->lasts), at;
+	int64_t was = vs_until_set(later_of(from, a->now) + a->lasts), at;
 	size_t barring;
 
 	vs_assert_locked();
 	do {
-		barring = vs_windows_barring(c);
+		barring = vs_windows_barring();
 		at = when_all(c, a, ids, n, from);
-		vs_until_set(c, at + a->lasts);
-	} while (vs_windows_barring(c) > barring);
-	vs_until_set(c, was);
+		vs_until_set(at + a->lasts);
+	} while (vs_windows_barring() > barring);
+	vs_until_set(was);
 	return at;
 }
 
@@ -310,14 +311,14 @@ static size_t vfs_of(const struct vs_core *c, int id, size_t kind)
 {
 	size_t its = (size_t)c->kept[id].profile;
 
-	return want_the_same(&c->whens, kind, its) ?
+	return want_the_same(&vs_whens, kind, its) ?
 		(size_t)vs_adapter_takes(c->profiles[its].adapter) : 0;
 }
 
 bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
 			 const int *ids, size_t n, int64_t by)
 {
-	const struct vs_timeline *t = &c->whens.timeline;
+	const struct vs_timeline *t = &vs_whens.timeline;
 	VS_FREE bool *among = vs_calloc(c->nnodes + 1, sizeof(*among));
 	size_t kind = 0, others = 0, ended;
 	struct vs_applicant who;
@@ -340,10 +341,10 @@ bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
 }
 
 /* Somebody before it was refused, and wants the same. */
-static bool out_of_order(const struct vs_core *c, const struct vs_asker *a,
+static bool out_of_order(const struct vs_asker *a,
 			 size_t kind)
 {
-	const struct vs_whens *w = &c->whens;
+	const struct vs_whens *w = &vs_whens;
 
 	for (size_t k = 0; k < w->nkinds; k++) {
 		const struct vs_when_kind *of = &w->kinds[k];
@@ -363,18 +364,18 @@ static bool nobody_before(const struct vs_core *c, const struct vs_asker *a)
 {
 	bool refused = false;
 
-	for (size_t k = 0; a->in_order && k < c->whens.nkinds; k++)
-		refused |= c->whens.kinds[k].first != 0;
+	for (size_t k = 0; a->in_order && k < vs_whens.nkinds; k++)
+		refused |= vs_whens.kinds[k].first != 0;
 	return !refused && !rule_b(c);
 }
 
 static size_t kind_spare(struct vs_core *c, const struct vs_asker *a,
 			 size_t kind)
 {
-	const struct vs_timeline *t = &c->whens.timeline;
+	const struct vs_timeline *t = &vs_whens.timeline;
 	struct vs_applicant who = applicant(a, kind);
 
-	if (a->in_order && out_of_order(c, a, kind))
+	if (a->in_order && out_of_order(a, kind))
 		return 0;
 	if (!rule_b(c))
 		return SIZE_MAX;
@@ -397,7 +398,7 @@ size_t vs_when_spare(struct vs_core *c, const struct vs_asker *a,
 		     const int *ids, size_t n, enum vs_avail *avail,
 		     size_t *left)
 {
-	struct vs_whens *w = &c->whens;
+	struct vs_whens *w = &vs_whens;
 	VS_FREE size_t *count = vs_calloc(3 * w->nkinds + 1, sizeof(*count));
 	size_t *most = count + w->nkinds, *all = most + w->nkinds, sum = 0;
 	const size_t *need;
@@ -436,7 +437,7 @@ size_t vs_when_spare(struct vs_core *c, const struct vs_asker *a,
 void vs_when_planned(struct vs_core *c, const struct vs_asker *a,
 		     const int *ids, size_t n, int64_t start)
 {
-	struct vs_timeline *t = &c->whens.timeline;
+	struct vs_timeline *t = &vs_whens.timeline;
 	struct vs_plan *p;
 
 	vs_assert_locked();
@@ -455,7 +456,7 @@ static bool keeps_it(const struct vs_core *c, int id, int64_t start)
 {
 	uint32_t job = c->nodes[id].job;
 
-	return job && vs_timeline_end_of(&c->whens.timeline, job) > start;
+	return job && vs_timeline_end_of(&vs_whens.timeline, job) > start;
 }
 
 /* Of a reservation's nodes, those that a job has got hold theirs. */
@@ -465,7 +466,7 @@ void vs_when_reserved(struct vs_core *c, const struct vs_reservation *r,
 	VS_FREE int *ids = NULL;
 
 	vs_assert_locked();
-	vs_timeline_unreserve(&c->whens.timeline);
+	vs_timeline_unreserve(&vs_whens.timeline);
 	for (size_t i = 0; i < n; i++) {
 		size_t count = 0;
 
@@ -475,7 +476,7 @@ void vs_when_reserved(struct vs_core *c, const struct vs_reservation *r,
 			    !keeps_it(c, r[i].ids[k], r[i].start))
 				ids[count++] = r[i].ids[k];
 		if (count)
-			vs_timeline_reserve(&c->whens.timeline, r[i].start,
+			vs_timeline_reserve(&vs_whens.timeline, r[i].start,
 					    r[i].end,
 					    count_kinds(c, ids, count));
 	}
@@ -486,8 +487,8 @@ void vs_when_refused(struct vs_core *c, const struct vs_asker *a,
 {
 	const size_t *need = count_kinds(c, ids, n);
 
-	for (size_t i = 0; i < c->whens.nkinds; i++) {
-		struct vs_when_kind *k = &c->whens.kinds[i];
+	for (size_t i = 0; i < vs_whens.nkinds; i++) {
+		struct vs_when_kind *k = &vs_whens.kinds[i];
 
 		if (!need[i] || (k->first && k->first != a->job &&
 				 k->rank > a->rank &&

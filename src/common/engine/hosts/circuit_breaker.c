@@ -13,36 +13,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/hosts/hosts_i.h"
+#include "util/json.h"
 #include "util/mem.h"
 
-struct vs_breaker *vs_breaker_get(const struct vs_core *c, const char *host)
+struct vs_breaker *vs_breaker_get(const char *host)
 {
 	struct vs_breaker *b;
 
 	vs_assert_locked();
-	for (b = c->breakers; b; b = b->next)
+	for (b = vs_hosts.breakers; b; b = b->next)
 		if (!strcmp(b->host, host))
 			return b;
 	return NULL;
 }
 
-struct vs_breaker *vs_breaker_make(struct vs_core *c, const char *host)
+struct vs_breaker *vs_breaker_make(const char *host)
 {
-	struct vs_breaker *b = vs_breaker_get(c, host);
+	struct vs_breaker *b = vs_breaker_get(host);
 
 	if (b)
 		return b;
 	b = vs_calloc(1, sizeof(*b));
 	vs_strlcpy(b->host, host, sizeof(b->host));
-	b->next = c->breakers;
-	c->breakers = b;
+	b->next = vs_hosts.breakers;
+	vs_hosts.breakers = b;
 	return b;
 }
 
-bool vs_breaker_end(struct vs_core *c, const char *host)
+bool vs_breaker_end(const char *host)
 {
-	struct vs_breaker **link = &c->breakers, *b;
+	struct vs_breaker **link = &vs_hosts.breakers, *b;
 	bool was_open = false;
 
 	vs_assert_locked();
@@ -52,10 +53,10 @@ bool vs_breaker_end(struct vs_core *c, const char *host)
 		return false;
 	was_open = b->trips > 0;
 	*link = b->next;
-	vs_avoid_end(c, VS_AVOID_BROKEN, host);
+	vs_avoid_end(VS_AVOID_BROKEN, host);
 	free(b);		/* host may be its own */
-	c->avoid_gen++;
-	c->hints_dirty = true;
+	vs_avoids_changed();
+	vs_state_file_dirty();
 	return was_open;
 }
 
@@ -84,7 +85,7 @@ static void trip(struct vs_core *c, struct vs_breaker *b, const char *why,
 	b->trips++;
 	b->nnodes = 0;
 	b->trial[0] = '\0';
-	vs_avoid_put(c, VS_AVOID_BROKEN, b->host, NULL, now_ms + pause, text);
+	vs_avoid_put(VS_AVOID_BROKEN, b->host, NULL, now_ms + pause, text);
 	vs_error("host=%s takes no VM for %lld min, then a single one is tried (svf host resume %s, when it is mended): %s",
 		 name_of(c, b->host), (long long)(pause / 60000),
 		 name_of(c, b->host), text);
@@ -101,11 +102,11 @@ static bool counted(struct vs_breaker *b, const char *node)
 void vs_breaker_failed(struct vs_core *c, const char *host, const char *node,
 		       const char *why, int64_t now_ms)
 {
-	struct vs_breaker *b = vs_breaker_make(c, host);
+	struct vs_breaker *b = vs_breaker_make(host);
 
 	if (b->trips) {
 		/* What was under way when it opened tells nothing new. */
-		if (!vs_avoid_cause(c, VS_AVOID_BROKEN, host))
+		if (!vs_avoid_cause(VS_AVOID_BROKEN, host))
 			trip(c, b, why, now_ms);
 		return;
 	}
@@ -121,9 +122,9 @@ void vs_breaker_failed(struct vs_core *c, const char *host, const char *node,
 }
 
 /* It wasn't the host after all. */
-void vs_breaker_cleared(struct vs_core *c, const char *host, const char *node)
+void vs_breaker_cleared(const char *host, const char *node)
 {
-	struct vs_breaker *b = vs_breaker_get(c, host);
+	struct vs_breaker *b = vs_breaker_get(host);
 
 	for (int i = 0; b && i < b->nnodes; i++)
 		if (!strcmp(b->nodes[i], node)) {
@@ -136,7 +137,7 @@ void vs_breaker_cleared(struct vs_core *c, const char *host, const char *node)
 
 void vs_breaker_served(struct vs_core *c, const char *host)
 {
-	if (vs_breaker_end(c, host))
+	if (vs_breaker_end(host))
 		vs_info("host=%s serves again: a VM has started on it",
 			name_of(c, host));
 }
@@ -144,7 +145,7 @@ void vs_breaker_served(struct vs_core *c, const char *host)
 /* A host whose breaker has been open takes a single one. */
 void vs_breakers_bar(const struct vs_core *c, struct vs_bar *bars)
 {
-	for (const struct vs_breaker *b = c->breakers; b; b = b->next) {
+	for (const struct vs_breaker *b = vs_hosts.breakers; b; b = b->next) {
 		const struct vs_host *h =
 			b->trips ? vs_host_get(&c->inv, b->host) : NULL;
 
@@ -155,16 +156,16 @@ void vs_breakers_bar(const struct vs_core *c, struct vs_bar *bars)
 	}
 }
 
-void vs_breaker_tried(struct vs_core *c, const struct vs_host *h,
+void vs_breaker_tried(const struct vs_host *h,
 		      const char *node)
 {
-	struct vs_breaker *b = vs_breaker_get(c, h->moid);
+	struct vs_breaker *b = vs_breaker_get(h->moid);
 
 	if (!b || !b->trips || b->trial[0] ||
-	    vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid))
+	    vs_avoid_cause(VS_AVOID_BROKEN, h->moid))
 		return;
 	vs_strlcpy(b->trial, node, sizeof(b->trial));
-	c->avoid_gen++;
+	vs_avoids_changed();
 	vs_info("host=%s is tried with node=%s", h->name, node);
 }
 
@@ -172,14 +173,59 @@ void vs_breaker_tried(struct vs_core *c, const struct vs_host *h,
 void vs_breakers_look(struct vs_core *c)
 {
 	vs_assert_locked();
-	for (struct vs_breaker *b = c->breakers; b; b = b->next) {
+	for (struct vs_breaker *b = vs_hosts.breakers; b; b = b->next) {
 		const struct vs_hold *h = b->trial[0] ?
 			vs_ledger_get(&c->ledger, b->trial) : NULL;
 
 		if (!b->trial[0] || (h && !strcmp(h->host, b->host)))
 			continue;
 		b->trial[0] = '\0';
-		c->avoid_gen++;
-		c->vf_freed = true;
+		vs_avoids_changed();
+		vs_capacity_freed();
+	}
+}
+
+const struct vs_breaker *vs_breakers(void)
+{
+	return vs_hosts.breakers;
+}
+
+void vs_breakers_clear(void)
+{
+	while (vs_hosts.breakers)
+		vs_breaker_end(vs_hosts.breakers->host);
+}
+
+/* ---- the state file -------------------------------------------------------- */
+
+struct json_object *vs_breakers_json(void)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (const struct vs_breaker *b = vs_hosts.breakers; b; b = b->next) {
+		struct json_object *o;
+
+		if (!b->trips)
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "host", b->host);
+		vs_jb_int(o, "trips", b->trips);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
+void vs_breakers_read(struct vs_j list)
+{
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i);
+		const char *host = vs_j_str(vs_j_get(j, "host"));
+		int64_t trips = vs_j_int(vs_j_get(j, "trips"));
+
+		if (list.doc->err.code)
+			return;
+		if (trips > 0)
+			vs_breaker_make(host)->trips =
+				trips < 100 ? (int)trips : 100;
 	}
 }

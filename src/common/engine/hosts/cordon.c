@@ -7,18 +7,18 @@
 #include "engine/hosts/hosts.h"
 #include "util/mem.h"
 
-bool vs_host_wanted(const struct vs_core *c, const struct vs_host *h)
+bool vs_host_wanted(const struct vs_host *h)
 {
 	vs_assert_locked();
 	return h->maintenance || h->entering_maintenance ||
-	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+	       vs_avoid_cause(VS_AVOID_DRAINED, h->moid);
 }
 
-void vs_host_wanted_words(const struct vs_core *c, const struct vs_host *h,
+void vs_host_wanted_words(const struct vs_host *h,
 			  bool note, char *why, size_t size)
 {
 	const struct vs_avoid *a =
-		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+		vs_avoid_cause(VS_AVOID_DRAINED, h->moid);
 	char words[VS_AVOID_WORDS] = "wanted";
 
 	if (a && note)
@@ -32,8 +32,8 @@ void vs_host_wanted_words(const struct vs_core *c, const struct vs_host *h,
 		snprintf(why, size, "host %.90s is %.150s", h->name, words);
 }
 
-void vs_why_wanted(const struct vs_core *c, const struct vs_host *h,
+void vs_why_wanted(const struct vs_host *h,
 		   char *why, size_t size)
 {
-	vs_host_wanted_words(c, h, true, why, size);
+	vs_host_wanted_words(h, true, why, size);
 }

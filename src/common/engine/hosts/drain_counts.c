@@ -14,23 +14,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/hosts/hosts_i.h"
 #include "util/json.h"
 #include "util/mem.h"
 
 #define NOWHERE "-"		/* its VM was off: it says nothing of a host */
 
-static struct vs_sick *sick_of(const struct vs_core *c, const char *host)
+static struct vs_sick *sick_of(const char *host)
 {
 	struct vs_sick *s;
 
-	HASH_FIND_STR(c->maintain.sick, host, s);
+	HASH_FIND_STR(vs_hosts.sick, host, s);
 	return s;
 }
 
-int vs_health_drains(const struct vs_core *c, const char *host)
+int vs_health_drains(const char *host)
 {
-	const struct vs_sick *s = sick_of(c, host);
+	const struct vs_sick *s = sick_of(host);
 
 	vs_assert_locked();
 	return s ? s->nodes : 0;
@@ -41,34 +41,34 @@ static bool somewhere(const struct vs_node *n)
 	return n->drained_on[0] && strcmp(n->drained_on, NOWHERE) != 0;
 }
 
-static void let_go(struct vs_core *c, struct vs_node *n)
+static void let_go(struct vs_node *n)
 {
-	struct vs_sick *s = somewhere(n) ? sick_of(c, n->drained_on) : NULL;
+	struct vs_sick *s = somewhere(n) ? sick_of(n->drained_on) : NULL;
 
 	if (somewhere(n))
-		c->hints_dirty = true;
+		vs_state_file_dirty();
 	n->drained_on[0] = '\0';
 	if (!s || --s->nodes > 0)
 		return;
 	/* nobody holds anything against it any more */
-	vs_avoid_end(c, VS_AVOID_SICK, s->host);
-	HASH_DEL(c->maintain.sick, s);
+	vs_avoid_end(VS_AVOID_SICK, s->host);
+	HASH_DEL(vs_hosts.sick, s);
 	free(s);
 }
 
-static struct vs_sick *note(struct vs_core *c, struct vs_node *n,
+static struct vs_sick *note(struct vs_node *n,
 			    const char *host)
 {
-	struct vs_sick *s = sick_of(c, host);
+	struct vs_sick *s = sick_of(host);
 
 	vs_strlcpy(n->drained_on, host, sizeof(n->drained_on));
 	if (!s) {
 		s = vs_calloc(1, sizeof(*s));
 		vs_strlcpy(s->host, host, sizeof(s->host));
-		HASH_ADD_STR(c->maintain.sick, host, s);
+		HASH_ADD_STR(vs_hosts.sick, host, s);
 	}
 	s->nodes++;
-	c->hints_dirty = true;
+	vs_state_file_dirty();
 	return s;
 }
 
@@ -83,10 +83,10 @@ static void judge(struct vs_core *c, const char *host, int nodes)
 		 "%d nodes were drained by others while their VMs ran here",
 		 nodes);
 	if (most && nodes >= most &&
-	    !vs_avoid_cause(c, VS_AVOID_SICK, host)) {
+	    !vs_avoid_cause(VS_AVOID_SICK, host)) {
 		vs_error("host=%s takes no VM until they are resumed, or svf host resume %s: %s (HealthDrains=%d)",
 			 name, name, why, most);
-		vs_avoid_put(c, VS_AVOID_SICK, host, NULL,
+		vs_avoid_put(VS_AVOID_SICK, host, NULL,
 			     VS_AVOID_FOREVER, why);
 	} else if (!most && nodes == VS_BREAKER_NODES) {
 		vs_error("host=%s may be faulty: %s; it goes on taking VMs (svf host drain %s ends that)",
@@ -96,12 +96,11 @@ static void judge(struct vs_core *c, const char *host, int nodes)
 
 /* A host that is left out for its drained nodes, though they are fewer than the
  * limit. NULL: there is none. */
-static const struct vs_avoid *first_unjustified(const struct vs_core *c,
-						int most)
+static const struct vs_avoid *first_unjustified(int most)
 {
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
 		if (a->cause == VS_AVOID_SICK &&
-		    (!most || vs_health_drains(c, a->moid) < most))
+		    (!most || vs_health_drains(a->moid) < most))
 			return a;
 	return NULL;
 }
@@ -120,16 +119,16 @@ void vs_health_limit(struct vs_core *c, int was)
 	vs_assert_locked();
 	if (most == was)
 		return;
-	c->hints_dirty = true;
-	while ((a = first_unjustified(c, most))) {
+	vs_state_file_dirty();
+	while ((a = first_unjustified(most))) {
 		h = vs_host_get(&c->inv, a->moid);
 		vs_info("host=%s takes VMs again: HealthDrains=%d, and nodes=%d were drained by others there",
 			h ? h->name : a->moid, most,
-			vs_health_drains(c, a->moid));
+			vs_health_drains(a->moid));
 		vs_strlcpy(moid, a->moid, sizeof(moid));
-		vs_avoid_end(c, VS_AVOID_SICK, moid);
+		vs_avoid_end(VS_AVOID_SICK, moid);
 	}
-	for (struct vs_sick *s = c->maintain.sick; most && s; s = s->hh.next)
+	for (struct vs_sick *s = vs_hosts.sick; most && s; s = s->hh.next)
 		judge(c, s->host, s->nodes);
 }
 
@@ -141,7 +140,7 @@ void vs_health_look(struct vs_core *c, struct vs_node *n)
 		return;		/* not known to Slurm, or not yet */
 	if (!(n->flags & VS_NODE_TAKEN)) {
 		if (n->drained_on[0])
-			let_go(c, n);
+			let_go(n);
 		return;
 	}
 	if (n->drained_on[0])
@@ -152,17 +151,17 @@ void vs_health_look(struct vs_core *c, struct vs_node *n)
 		return;
 	}
 	vs_info("node=%s was drained or set down by others, its VM is on host=%s: nodes=%d there",
-		n->name, h->name, vs_health_drains(c, h->moid) + 1);
-	judge(c, h->moid, note(c, n, h->moid)->nodes);
+		n->name, h->name, vs_health_drains(h->moid) + 1);
+	judge(c, h->moid, note(n, h->moid)->nodes);
 }
 
 /* It is no node of ours any more. */
-void vs_health_gone(struct vs_core *c, const struct vs_node *n)
+void vs_health_gone(const struct vs_node *n)
 {
 	struct vs_node gone = *n;
 
 	vs_assert_locked();
-	let_go(c, &gone);
+	let_go(&gone);
 }
 
 /* Its faults are mended, or it has none: they speak against it no more. */
@@ -174,12 +173,12 @@ void vs_health_forget(struct vs_core *c, const char *host)
 
 		if (strcmp(n->drained_on, host) != 0)
 			continue;
-		let_go(c, n);
+		let_go(n);
 		if (n->flags & VS_NODE_TAKEN)
 			vs_strlcpy(n->drained_on, NOWHERE,
 				   sizeof(n->drained_on));
 	}
-	vs_avoid_end(c, VS_AVOID_SICK, host);
+	vs_avoid_end(VS_AVOID_SICK, host);
 }
 
 /* Of nodes that are gone, too. */
@@ -188,8 +187,8 @@ void vs_health_clear(struct vs_core *c)
 	struct vs_sick *s, *tmp;
 
 	vs_assert_locked();
-	HASH_ITER(hh, c->maintain.sick, s, tmp) {
-		HASH_DEL(c->maintain.sick, s);
+	HASH_ITER(hh, vs_hosts.sick, s, tmp) {
+		HASH_DEL(vs_hosts.sick, s);
 		free(s);
 	}
 	for (size_t i = 0; i < c->nnodes; i++)
@@ -226,6 +225,6 @@ void vs_health_read(struct vs_core *c, struct vs_j list)
 			return;
 		n = vs_node_named(c, name);
 		if (n && !n->drained_on[0] && host[0] && strcmp(host, NOWHERE))
-			note(c, n, host);
+			note(n, host);
 	}
 }

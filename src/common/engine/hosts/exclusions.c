@@ -12,23 +12,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/hosts/hosts_i.h"
+#include "util/json.h"
 #include "util/mem.h"
+#include "util/time.h"
 
-static void changed(struct vs_core *c)
+struct vs_hosts vs_hosts;
+
+static void changed(void)
 {
-	c->avoid_gen++;
-	c->hints_dirty = true;
+	vs_avoids_changed();
+	vs_state_file_dirty();
 }
 
-void vs_avoid_put(struct vs_core *c, enum vs_avoid_cause cause,
+void vs_avoid_put(enum vs_avoid_cause cause,
 		  const char *moid, const char *pf, int64_t until_ms,
 		  const char *why)
 {
 	struct vs_avoid *a;
 
 	vs_assert_locked();
-	for (a = c->avoids; a; a = a->next)
+	for (a = vs_hosts.avoids; a; a = a->next)
 		if (a->cause == cause && !strcmp(a->moid, moid) &&
 		    !strcmp(a->pf, pf ? pf : ""))
 			break;
@@ -37,41 +41,46 @@ void vs_avoid_put(struct vs_core *c, enum vs_avoid_cause cause,
 		a->cause = cause;
 		vs_strlcpy(a->moid, moid, sizeof(a->moid));
 		vs_strlcpy(a->pf, pf ? pf : "", sizeof(a->pf));
-		a->next = c->avoids;
-		c->avoids = a;
+		a->next = vs_hosts.avoids;
+		vs_hosts.avoids = a;
 	}
 	a->until_ms = until_ms;
 	vs_strlcpy(a->why, why, sizeof(a->why));
-	changed(c);
+	changed();
 }
 
-void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
+void vs_avoid_add(const char *host, const char *pf,
 		  int64_t until_ms, const char *why)
 {
-	vs_avoid_put(c, VS_AVOID_FAILED, host, pf, until_ms, why);
+	vs_avoid_put(VS_AVOID_FAILED, host, pf, until_ms, why);
 }
 
-static struct vs_avoid **drop(struct vs_core *c, struct vs_avoid **link)
+const struct vs_avoid *vs_avoids(void)
+{
+	return vs_hosts.avoids;
+}
+
+static struct vs_avoid **drop(struct vs_avoid **link)
 {
 	struct vs_avoid *a = *link;
 
 	*link = a->next;
 	free(a);
-	changed(c);
-	c->vf_freed = true;
+	changed();
+	vs_capacity_freed();
 	return link;
 }
 
-int vs_avoid_end(struct vs_core *c, enum vs_avoid_cause cause,
+int vs_avoid_end(enum vs_avoid_cause cause,
 		 const char *moid)
 {
-	struct vs_avoid **link = &c->avoids;
+	struct vs_avoid **link = &vs_hosts.avoids;
 	int n = 0;
 
 	vs_assert_locked();
 	while (*link) {
 		if ((*link)->cause == cause && !strcmp((*link)->moid, moid)) {
-			link = drop(c, link);
+			link = drop(link);
 			n++;
 		} else {
 			link = &(*link)->next;
@@ -80,22 +89,27 @@ int vs_avoid_end(struct vs_core *c, enum vs_avoid_cause cause,
 	return n;
 }
 
-void vs_avoid_expire(struct vs_core *c, int64_t now_ms)
+void vs_avoid_expire(int64_t now_ms)
 {
-	struct vs_avoid **link = &c->avoids;
+	struct vs_avoid **link = &vs_hosts.avoids;
 
 	vs_assert_locked();
 	while (*link)
 		link = now_ms < (*link)->until_ms ? &(*link)->next :
-			drop(c, link);
+			drop(link);
 }
 
-const struct vs_avoid *vs_avoid_cause(const struct vs_core *c,
-				      enum vs_avoid_cause cause,
+void vs_avoids_clear(void)
+{
+	while (vs_hosts.avoids)
+		vs_avoid_expire(INT64_MAX);
+}
+
+const struct vs_avoid *vs_avoid_cause(enum vs_avoid_cause cause,
 				      const char *moid)
 {
 	vs_assert_locked();
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
 		if (a->cause == cause && !strcmp(a->moid, moid))
 			return a;
 	return NULL;
@@ -104,10 +118,10 @@ const struct vs_avoid *vs_avoid_cause(const struct vs_core *c,
 void vs_avoid_requeue(struct vs_core *c, const char *host)
 {
 	vs_assert_locked();
-	for (struct vs_avoid *a = c->avoids; a; a = a->next)
+	for (struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
 		if (a->cause == VS_AVOID_DRAINED && !strcmp(a->moid, host))
 			a->requeue = true;
-	changed(c);
+	changed();
 	vs_nodes_touch(c);
 }
 
@@ -129,10 +143,10 @@ bool vs_avoid_of(const struct vs_core *c, const struct vs_avoid *a,
 bool vs_avoid_any(const struct vs_core *c, const struct vs_host *h)
 {
 	vs_assert_locked();
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
 		if (vs_avoid_of(c, a, h))
 			return true;
-	return vs_checks_unfit(c, h->moid) != NULL;
+	return vs_checks_unfit(h->moid) != NULL;
 }
 
 const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
@@ -140,11 +154,11 @@ const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
 {
 	const struct vs_host *h = vs_host_get(&c->inv, host);
 
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
 		if (speaks_of(c, a, host, h ? h->cluster : host) &&
 		    (!a->pf[0] || (pf && !strcmp(a->pf, pf))))
 			return a;
-	for (const struct vs_avoid *a = vs_checks_unfit(c, host); a;
+	for (const struct vs_avoid *a = vs_checks_unfit(host); a;
 	     a = a->next)
 		if (!a->pf[0] || (pf && !strcmp(a->pf, pf)))
 			return a;
@@ -162,42 +176,47 @@ static void bar(struct vs_bar *bar, const struct vs_avoid *a,
 }
 
 /* From what is left out to its hosts: few entries, many hosts. */
-const struct vs_bar *vs_avoid_bars(struct vs_core *c)
+struct vs_bar *vs_avoid_bars(const struct vs_core *c)
 {
 	size_t nhosts = (size_t)c->inv.nhosts;
 	const struct vs_host *h;
 
 	vs_assert_locked();
-	VS_GROW(c->bars, c->cap_bars, nhosts + 1);
-	memset(c->bars, 0, nhosts * sizeof(*c->bars));
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
+	VS_GROW(vs_hosts.bars, vs_hosts.cap_bars, nhosts + 1);
+	memset(vs_hosts.bars, 0, nhosts * sizeof(*vs_hosts.bars));
+	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next) {
 		h = vs_host_get(&c->inv, a->moid);
 		if (h) {
-			bar(&c->bars[h->index], a, h);
+			bar(&vs_hosts.bars[h->index], a, h);
 			continue;
 		}
 		for (h = c->inv.hosts; h; h = h->hh.next)
 			if (vs_avoid_of(c, a, h))
-				bar(&c->bars[h->index], a, h);
+				bar(&vs_hosts.bars[h->index], a, h);
 	}
-	for (const struct vs_window *w = c->maintain.windows;
-	     w && vs_window_bars(c, w); w = w->next) {
+	for (const struct vs_window *w = vs_hosts.windows;
+	     w && vs_window_bars(w); w = w->next) {
 		h = vs_host_get(&c->inv, w->host);
 		if (h)
-			c->bars[h->index].avoided = true;
+			vs_hosts.bars[h->index].avoided = true;
 	}
-	for (const struct vs_unfit *u = c->checks.unfit; u; u = u->hh.next) {
+	for (const struct vs_unfit *u = vs_hosts.unfit; u; u = u->hh.next) {
 		h = vs_host_get(&c->inv, u->moid);
 		for (const struct vs_avoid *a = u->avoids; h && a; a = a->next)
-			bar(&c->bars[h->index], a, h);
+			bar(&vs_hosts.bars[h->index], a, h);
 	}
-	vs_breakers_bar(c, c->bars);
-	return c->bars;
+	vs_breakers_bar(c, vs_hosts.bars);
+	return vs_hosts.bars;
 }
 
-uint64_t vs_avoid_key(const struct vs_core *c)
+struct vs_bar *vs_avoid_bars_made(void)
 {
-	return c->avoid_gen << 8 | vs_windows_barring(c);
+	return vs_hosts.bars;
+}
+
+uint64_t vs_avoid_key(void)
+{
+	return vs_hosts.avoid_gen << 8 | vs_windows_barring();
 }
 
 /*
@@ -226,34 +245,34 @@ const char *vs_avoid_note(struct vs_core *c)
 {
 	const char *name = "", *first = NULL;
 	char words[VS_AVOID_WORDS];
-	uint64_t key = vs_avoid_key(c);
+	uint64_t key = vs_avoid_key();
 	int n = 0;
 
-	if (c->avoid_note_gen == key &&
-	    c->avoid_note_hosts == c->inv.nhosts)
-		return c->avoid_note;
-	c->avoid_note_gen = key;
-	c->avoid_note_hosts = c->inv.nhosts;
-	c->avoid_note[0] = '\0';
+	if (vs_hosts.avoid_note_gen == key &&
+	    vs_hosts.avoid_note_hosts == c->inv.nhosts)
+		return vs_hosts.avoid_note;
+	vs_hosts.avoid_note_gen = key;
+	vs_hosts.avoid_note_hosts = c->inv.nhosts;
+	vs_hosts.avoid_note[0] = '\0';
 	for (struct vs_host *h = c->inv.hosts;
-	     h && (c->avoids || c->maintain.windows || c->checks.unfit);
+	     h && (vs_hosts.avoids || vs_hosts.windows || vs_hosts.unfit);
 	     h = h->hh.next) {
 		const struct vs_avoid *a = vs_avoid_get(c, h->moid, NULL);
-		const struct vs_window *w = vs_window_barring(c, h->moid);
+		const struct vs_window *w = vs_window_barring(h->moid);
 
 		/* Of one PF: it may be the only one that was asked for. */
 		if (!a)
-			a = vs_checks_unfit(c, h->moid);
+			a = vs_checks_unfit(h->moid);
 		if ((!a && !w) || n++)
 			continue;
 		first = public_words(a, w, words);
 		name = h->name;
 	}
 	if (first)
-		snprintf(c->avoid_note, sizeof(c->avoid_note),
+		snprintf(vs_hosts.avoid_note, sizeof(vs_hosts.avoid_note),
 			 "; %d host%s left out (%.56s: %.80s)", n,
 			 n == 1 ? " is" : "s are", name, first);
-	return c->avoid_note;
+	return vs_hosts.avoid_note;
 }
 
 bool vs_avoid_asked(void *arg, const struct vs_host *h,
@@ -261,7 +280,7 @@ bool vs_avoid_asked(void *arg, const struct vs_host *h,
 {
 	const struct vs_avoid *a =
 		vs_avoid_get(arg, h->moid, pf ? pf->pci : NULL);
-	const struct vs_window *w = vs_window_barring(arg, h->moid);
+	const struct vs_window *w = vs_window_barring(h->moid);
 
 	char words[VS_AVOID_WORDS];
 
@@ -270,14 +289,182 @@ bool vs_avoid_asked(void *arg, const struct vs_host *h,
 	return a || w;
 }
 
-const struct vs_avoid *vs_checks_unfit(const struct vs_core *c,
-				       const char *host)
+/* ---- what a hard finding keeps away ----------------------------------------- */
+
+const struct vs_avoid *vs_checks_unfit(const char *host)
 {
 	struct vs_unfit *u;
 
 	vs_assert_locked();
-	if (!c->checks.unfit)
+	if (!vs_hosts.unfit)
 		return NULL;
-	HASH_FIND_STR(c->checks.unfit, host, u);
+	HASH_FIND_STR(vs_hosts.unfit, host, u);
 	return u ? u->avoids : NULL;
+}
+
+static void unfit_free(struct vs_unfit *all)
+{
+	struct vs_unfit *u, *next;
+
+	HASH_ITER(hh, all, u, next) {
+		HASH_DEL(all, u);
+		while (u->avoids) {
+			struct vs_avoid *a = u->avoids;
+
+			u->avoids = a->next;
+			free(a);
+		}
+		free(u);
+	}
+}
+
+static void unfit_add(struct vs_unfit **all, const struct vs_found *f)
+{
+	struct vs_unfit *u;
+	struct vs_avoid *a;
+
+	HASH_FIND_STR(*all, f->bars, u);
+	if (!u) {
+		u = vs_calloc(1, sizeof(*u));
+		vs_strlcpy(u->moid, f->bars, sizeof(u->moid));
+		HASH_ADD_STR(*all, moid, u);
+	}
+	a = vs_calloc(1, sizeof(*a));
+	a->cause = VS_AVOID_UNFIT;
+	a->until_ms = VS_AVOID_FOREVER;
+	vs_strlcpy(a->moid, f->bars, sizeof(a->moid));
+	vs_strlcpy(a->pf, f->pf, sizeof(a->pf));
+	snprintf(a->why, sizeof(a->why), "%s: %s, should be %s",
+		 vs_check_kinds[f->code].code, f->is, f->should);
+	a->next = u->avoids;
+	u->avoids = a;
+}
+
+static bool same_avoids(const struct vs_unfit *u, const struct vs_unfit *v)
+{
+	const struct vs_avoid *a = u->avoids, *b = v ? v->avoids : NULL;
+
+	for (; a && b; a = a->next, b = b->next)
+		if (strcmp(a->pf, b->pf) || strcmp(a->why, b->why))
+			return false;
+	return !a && !b;
+}
+
+/* Their nodes are looked at anew. */
+static bool touch_changed(struct vs_core *c, struct vs_unfit *of,
+			  struct vs_unfit *other)
+{
+	struct vs_unfit *u, *v;
+	bool any = false;
+
+	for (u = of; u; u = u->hh.next) {
+		const struct vs_host *h = vs_host_get(&c->inv, u->moid);
+
+		HASH_FIND_STR(other, u->moid, v);
+		if (same_avoids(u, v))
+			continue;
+		any = true;
+		if (h)
+			vs_nodes_touch_on(c, h);
+	}
+	return any;
+}
+
+void vs_unfit_set(struct vs_core *c, const struct vs_found_list *l)
+{
+	struct vs_unfit *old = vs_hosts.unfit;
+	bool came, went;
+
+	vs_hosts.unfit = NULL;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->f[i].bars[0])
+			unfit_add(&vs_hosts.unfit, &l->f[i]);
+	came = touch_changed(c, vs_hosts.unfit, old);
+	went = touch_changed(c, old, vs_hosts.unfit);
+	unfit_free(old);
+	if (came || went)
+		vs_avoids_changed();
+	if (went)
+		vs_capacity_freed();
+}
+
+/* ---- the state file -------------------------------------------------------- */
+
+static const char *const causes[] = {
+	[VS_AVOID_FAILED] = "failed", [VS_AVOID_BROKEN] = "broken",
+	[VS_AVOID_DRAINED] = "drained", [VS_AVOID_SICK] = "sick",
+	[VS_AVOID_LICENCE] = "licence",
+};
+
+struct json_object *vs_avoids_json(void)
+{
+	int64_t epoch_ms = vs_wall_ms() - vs_clock();
+	struct json_object *arr = vs_jb_arr();
+
+	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next) {
+		struct json_object *o;
+
+		if (a->cause == VS_AVOID_DRIFTED)
+			continue;	/* found again by the PFs */
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "cause", causes[a->cause]);
+		vs_jb_str(o, "host", a->moid);
+		vs_jb_str(o, "pf", a->pf);
+		if (a->until_ms != VS_AVOID_FOREVER)
+			vs_jb_int(o, "until", (epoch_ms + a->until_ms) / 1000);
+		vs_jb_str(o, "why", a->why);
+		if (a->requeue)
+			vs_jb_bool(o, "requeue", true);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
+static enum vs_avoid_cause cause_of(const char *name)
+{
+	for (size_t i = 0; i < VS_COUNT(causes); i++)
+		if (!strcmp(causes[i], name))
+			return (enum vs_avoid_cause)i;
+	return VS_AVOID_FAILED;
+}
+
+/* Until somebody says so. */
+static bool lasting(enum vs_avoid_cause cause)
+{
+	return cause == VS_AVOID_DRAINED || cause == VS_AVOID_SICK;
+}
+
+/* A clock that was set must not lock a host out for years. */
+static bool sane(enum vs_avoid_cause cause, int64_t left_ms)
+{
+	return lasting(cause) || (left_ms > 0 &&
+		left_ms <= (cause == VS_AVOID_BROKEN ? VS_BREAKER_MAX_MS :
+			    VS_AVOID_HOST_MS));
+}
+
+void vs_avoids_read(struct vs_core *c, struct vs_j list)
+{
+	int64_t epoch_ms = vs_wall_ms() - vs_clock(), now_ms = vs_clock();
+
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i);
+		const char *host = vs_j_str(vs_j_get(j, "host"));
+		const char *pf = vs_j_str_or(vs_j_opt(j, "pf"), "");
+		const char *why = vs_j_str_or(vs_j_opt(j, "why"), "");
+		const char *cause = vs_j_str_or(vs_j_opt(j, "cause"), "");
+		int64_t until = vs_j_int_or(vs_j_opt(j, "until"), 0);
+		enum vs_avoid_cause which = cause_of(cause);
+
+		if (list.doc->err.code)
+			return;
+		if (until < 0 || until > INT64_MAX / 2000)
+			continue;
+		until = until * 1000 - epoch_ms;
+		if (sane(which, until - now_ms))
+			vs_avoid_put(which, host, pf,
+				     lasting(which) ?
+				     VS_AVOID_FOREVER : until, why);
+		if (vs_j_bool_or(vs_j_opt(j, "requeue"), false))
+			vs_avoid_requeue(c, host);
+	}
 }

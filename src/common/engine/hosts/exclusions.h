@@ -6,8 +6,10 @@
 #ifndef VS_ENGINE_EXCLUSIONS_H
 #define VS_ENGINE_EXCLUSIONS_H
 
+#include "plan/checks/checks.h"
 #include "plan/inventory/inventory.h"
 #include "util/hash.h"
+#include "util/json.h"
 
 struct vs_core;
 
@@ -55,23 +57,27 @@ struct vs_print {
 	UT_hash_handle hh;
 };
 
-/* exclusions.c: what placement leaves out; lock held. vs_avoid_add: it failed */
-void vs_avoid_put(struct vs_core *c, enum vs_avoid_cause cause,
+/* exclusions.c: the entries, by next; NULL: there is none */
+const struct vs_avoid *vs_avoids(void);
+void vs_avoids_clear(void);
+/* what placement leaves out; lock held. vs_avoid_add: it failed */
+void vs_avoid_put(enum vs_avoid_cause cause,
 		  const char *moid, const char *pf, int64_t until_ms,
 		  const char *why);
-void vs_avoid_add(struct vs_core *c, const char *host, const char *pf,
+void vs_avoid_add(const char *host, const char *pf,
 		  int64_t until_ms, const char *why);
-int vs_avoid_end(struct vs_core *c, enum vs_avoid_cause cause,
+int vs_avoid_end(enum vs_avoid_cause cause,
 		 const char *moid);		/* how many there were */
-void vs_avoid_expire(struct vs_core *c, int64_t now_ms);
-const struct vs_avoid *vs_avoid_cause(const struct vs_core *c,
-				      enum vs_avoid_cause cause,
+void vs_avoid_expire(int64_t now_ms);
+const struct vs_avoid *vs_avoid_cause(enum vs_avoid_cause cause,
 				      const char *moid);
 /* It is drained, and jobs there are requeued. */
 void vs_avoid_requeue(struct vs_core *c, const char *host);
 /* What the checks keep away from this host; NULL: nothing. */
-const struct vs_avoid *vs_checks_unfit(const struct vs_core *c,
-				       const char *host);
+const struct vs_avoid *vs_checks_unfit(const char *host);
+/* The hosts and PFs that the checks have found to take no VM, in the place of
+ * those before. Nodes on hosts of which that changed are looked at again. */
+void vs_unfit_set(struct vs_core *c, const struct vs_found_list *l);
 /* Why a host, or this PF of it, is left out; NULL: it isn't. */
 const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
 				    const char *pf);
@@ -79,11 +85,14 @@ const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
 bool vs_avoid_of(const struct vs_core *c, const struct vs_avoid *a,
 		 const struct vs_host *h);
 bool vs_avoid_any(const struct vs_core *c, const struct vs_host *h);
-/* What is left out of each host, for placement: by host->index; the core's, until
- * the next call. */
-const struct vs_bar *vs_avoid_bars(struct vs_core *c);
-/* What is left out is the same while this is: see avoid_gen, and maintenance_window.c. */
-uint64_t vs_avoid_key(const struct vs_core *c);
+/* What is left out of each host, for placement: by host->index; not the caller's,
+ * until the next call. */
+struct vs_bar *vs_avoid_bars(const struct vs_core *c);
+/* The same array as the last call made it. The caller may leave more out. */
+struct vs_bar *vs_avoid_bars_made(void);
+/* What is left out is the same while this is: it moves with each entry, and with
+ * the windows that bar a host (maintenance_window.c). */
+uint64_t vs_avoid_key(void);
 /* Writes why the host is left out, as users may read it: without the note of the
  * operator who drained it. */
 void vs_avoid_public(const struct vs_avoid *a, char out[VS_AVOID_WORDS]);
@@ -95,26 +104,38 @@ bool vs_avoid_asked(void *arg, const struct vs_host *h,
 const char *vs_avoid_note(struct vs_core *c);
 
 /* circuit_breaker.c: hosts on which one node after the other failed; lock held */
-struct vs_breaker *vs_breaker_get(const struct vs_core *c, const char *host);
-struct vs_breaker *vs_breaker_make(struct vs_core *c, const char *host);
-bool vs_breaker_end(struct vs_core *c, const char *host);	/* was it open? */
+struct vs_breaker *vs_breaker_get(const char *host);
+struct vs_breaker *vs_breaker_make(const char *host);
+bool vs_breaker_end(const char *host);	/* was it open? */
+const struct vs_breaker *vs_breakers(void);			/* by next */
+void vs_breakers_clear(void);
 void vs_breaker_failed(struct vs_core *c, const char *host, const char *node,
 		       const char *why, int64_t now_ms);
-void vs_breaker_cleared(struct vs_core *c, const char *host, const char *node);
+void vs_breaker_cleared(const char *host, const char *node);
 void vs_breaker_served(struct vs_core *c, const char *host);
 void vs_breakers_bar(const struct vs_core *c, struct vs_bar *bars);
-void vs_breaker_tried(struct vs_core *c, const struct vs_host *h,
+void vs_breaker_tried(const struct vs_host *h,
 		      const char *node);
 void vs_breakers_look(struct vs_core *c);
 
 /* pf_drift.c: PFs that changed; lock held */
-struct vs_print *vs_print_get(const struct vs_core *c, const char *name);
-struct vs_print *vs_print_make(struct vs_core *c, const char *name);
-void vs_print_forget(struct vs_core *c, struct vs_print *p);	/* frees it */
+struct vs_print *vs_print_get(const char *name);
+struct vs_print *vs_print_make(const char *name);
+void vs_print_forget(struct vs_print *p);	/* frees it */
 /* The most VFs that it was seen with, 0: not known. */
-int vs_drift_had(const struct vs_core *c, const struct vs_host *h,
+int vs_drift_had(const struct vs_host *h,
 		 const char *pci);
-void vs_drift_look(struct vs_core *c, struct vs_host *h);
+void vs_drift_look(struct vs_host *h);
 void vs_drift_overcommit(struct vs_core *c, struct vs_host *h);
+void vs_prints_clear(void);
+
+/* What the state file keeps of these: the caller frees it. What is read and isn't
+ * as expected is left out, with an error in the document. Lock held. */
+struct json_object *vs_avoids_json(void);
+void vs_avoids_read(struct vs_core *c, struct vs_j list);
+struct json_object *vs_breakers_json(void);
+void vs_breakers_read(struct vs_j list);
+struct json_object *vs_prints_json(void);
+void vs_prints_read(struct vs_j list);
 
 #endif

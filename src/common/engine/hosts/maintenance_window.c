@@ -6,7 +6,7 @@
  * little before its time the host is drained like any other, so that idle warm
  * VMs are off by then.
  *
- * Rules: what bars a host hangs on who asks: c->maintain.until says when that
+ * Rules: what bars a host hangs on who asks: vs_until_set() says when that
  * ends, and whoever keeps an answer keeps with it how many windows it saw
  * barred (vs_avoid_key). The windows are an operator's word, and lie in the
  * hints file. The lock is held throughout.
@@ -14,23 +14,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/hosts/hosts_i.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
 
 static void changed(struct vs_core *c)
 {
-	c->avoid_gen++;
-	c->hints_dirty = true;
-	c->vf_freed = true;
+	vs_avoids_changed();
+	vs_state_file_dirty();
+	vs_capacity_freed();
 	vs_nodes_touch(c);
 }
 
-const struct vs_window *vs_window_of(const struct vs_core *c, const char *host)
+const struct vs_window *vs_window_of(const char *host)
 {
 	vs_assert_locked();
-	for (const struct vs_window *w = c->maintain.windows; w; w = w->next)
+	for (const struct vs_window *w = vs_hosts.windows; w; w = w->next)
 		if (!strcmp(w->host, host))
 			return w;
 	return NULL;
@@ -38,7 +38,7 @@ const struct vs_window *vs_window_of(const struct vs_core *c, const char *host)
 
 bool vs_window_end(struct vs_core *c, const char *host)
 {
-	struct vs_window **link = &c->maintain.windows, *w;
+	struct vs_window **link = &vs_hosts.windows, *w;
 
 	vs_assert_locked();
 	while ((w = *link) && strcmp(w->host, host))
@@ -54,14 +54,14 @@ bool vs_window_end(struct vs_core *c, const char *host)
 void vs_windows_clear(struct vs_core *c)
 {
 	vs_assert_locked();
-	while (c->maintain.windows)
-		vs_window_end(c, c->maintain.windows->host);
+	while (vs_hosts.windows)
+		vs_window_end(c, vs_hosts.windows->host);
 }
 
 int vs_window_put(struct vs_core *c, const char *host, int64_t at,
 		  const char *why, bool requeue)
 {
-	struct vs_window **link = &c->maintain.windows, *w;
+	struct vs_window **link = &vs_hosts.windows, *w;
 	size_t n = 0;
 
 	vs_assert_locked();
@@ -90,12 +90,12 @@ void vs_windows_pass(struct vs_core *c)
 	struct vs_window *w;
 
 	vs_assert_locked();
-	while ((w = c->maintain.windows) && w->at <= by) {
+	while ((w = vs_hosts.windows) && w->at <= by) {
 		const struct vs_host *h = vs_host_get(&c->inv, w->host);
 
 		vs_info("host=%s is drained now: %s", h ? h->name : w->host,
 			w->why);
-		vs_avoid_put(c, VS_AVOID_DRAINED, w->host, NULL,
+		vs_avoid_put(VS_AVOID_DRAINED, w->host, NULL,
 			     VS_AVOID_FOREVER, w->why);
 		if (w->requeue)
 			vs_avoid_requeue(c, w->host);
@@ -105,48 +105,32 @@ void vs_windows_pass(struct vs_core *c)
 
 /* ---- who asks ----------------------------------------------------------------- */
 
-int64_t vs_until_set(struct vs_core *c, int64_t until)
+int64_t vs_until_set(int64_t until)
 {
-	int64_t was = c->maintain.until;
+	int64_t was = vs_hosts.until;
 
-	c->maintain.until = until;
+	vs_hosts.until = until;
 	return was;
 }
 
-/* The end of the node's jobs, for vs_until_set(). */
-int64_t vs_until_job(const struct vs_core *c, const struct vs_node *n)
+bool vs_window_bars(const struct vs_window *w)
 {
-	int64_t end = n->job ?
-		vs_timeline_end_of(&c->whens.timeline, n->job) : VS_TIME_NEVER;
-
-	for (size_t i = 0; i < n->nbeside; i++) {
-		int64_t one = vs_timeline_end_of(&c->whens.timeline,
-						 n->beside[i].job);
-
-		end = one > end ? one : end;
-	}
-	return end == VS_TIME_NEVER ? 0 : end;
+	return !vs_hosts.until || vs_hosts.until > w->at;
 }
 
-bool vs_window_bars(const struct vs_core *c, const struct vs_window *w)
+const struct vs_window *vs_window_barring(const char *host)
 {
-	return !c->maintain.until || c->maintain.until > w->at;
+	const struct vs_window *w = vs_window_of(host);
+
+	return w && vs_window_bars(w) ? w : NULL;
 }
 
-const struct vs_window *vs_window_barring(const struct vs_core *c,
-					  const char *host)
-{
-	const struct vs_window *w = vs_window_of(c, host);
-
-	return w && vs_window_bars(c, w) ? w : NULL;
-}
-
-size_t vs_windows_barring(const struct vs_core *c)
+size_t vs_windows_barring(void)
 {
 	size_t n = 0;
 
-	for (const struct vs_window *w = c->maintain.windows;
-	     w && vs_window_bars(c, w); w = w->next)
+	for (const struct vs_window *w = vs_hosts.windows;
+	     w && vs_window_bars(w); w = w->next)
 		n++;
 	return n;
 }
@@ -157,21 +141,21 @@ bool vs_window_bars_node(const struct vs_core *c, const struct vs_node *n)
 	const struct vs_hold *h;
 	const struct vs_window *w;
 
-	if (!c->maintain.windows || !n->kept->holds)
+	if (!vs_hosts.windows || !n->kept->holds)
 		return false;
 	h = vs_ledger_get(&c->ledger, n->name);
 	w = h && h->state != VS_HOLD_PROMISED ?
-		vs_window_barring(c, h->host) : NULL;
+		vs_window_barring(h->host) : NULL;
 	return w != NULL;
 }
 
 /* ---- the hints file ------------------------------------------------------------- */
 
-struct json_object *vs_windows_json(const struct vs_core *c)
+struct json_object *vs_windows_json(void)
 {
 	struct json_object *arr = vs_jb_arr();
 
-	for (const struct vs_window *w = c->maintain.windows; w; w = w->next) {
+	for (const struct vs_window *w = vs_hosts.windows; w; w = w->next) {
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_str(o, "host", w->host);

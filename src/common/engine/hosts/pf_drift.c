@@ -15,27 +15,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/hosts/hosts_i.h"
+#include "util/json.h"
 #include "util/mem.h"
 
-struct vs_print *vs_print_get(const struct vs_core *c, const char *name)
+struct vs_print *vs_print_get(const char *name)
 {
 	struct vs_print *p;
 
 	vs_assert_locked();
-	HASH_FIND_STR(c->prints, name, p);
+	HASH_FIND_STR(vs_hosts.prints, name, p);
 	return p;
 }
 
-struct vs_print *vs_print_make(struct vs_core *c, const char *name)
+struct vs_print *vs_print_make(const char *name)
 {
-	struct vs_print *p = vs_print_get(c, name);
+	struct vs_print *p = vs_print_get(name);
 
 	if (p)
 		return p;
 	p = vs_calloc(1, sizeof(*p));
 	vs_strlcpy(p->host, name, sizeof(p->host));
-	HASH_ADD_STR(c->prints, host, p);
+	HASH_ADD_STR(vs_hosts.prints, host, p);
 	return p;
 }
 
@@ -47,10 +48,10 @@ static struct vs_pf_print *was_at(struct vs_print *p, const char *pci)
 	return NULL;
 }
 
-int vs_drift_had(const struct vs_core *c, const struct vs_host *h,
+int vs_drift_had(const struct vs_host *h,
 		 const char *pci)
 {
-	struct vs_print *p = vs_print_get(c, h->name);
+	struct vs_print *p = vs_print_get(h->name);
 	const struct vs_pf_print *was = p ? was_at(p, pci) : NULL;
 
 	vs_assert_locked();
@@ -97,7 +98,7 @@ static void judge(struct vs_print *p, const struct vs_pf *pf, bool lost,
 			 pf->vfs, was ? was->vfs : 0);
 }
 
-static void remember(struct vs_core *c, struct vs_print *p,
+static void remember(struct vs_print *p,
 		     const struct vs_pf *pf)
 {
 	struct vs_pf_print *was = was_at(p, pf->pci), now = { .vfs = pf->vfs };
@@ -118,13 +119,12 @@ static void remember(struct vs_core *c, struct vs_print *p,
 			return;
 	}
 	*was = now;
-	c->hints_dirty = true;
+	vs_state_file_dirty();
 }
 
-static const struct vs_avoid *told(const struct vs_core *c,
-				   const struct vs_host *h, const char *pci)
+static const struct vs_avoid *told(const struct vs_host *h, const char *pci)
 {
-	const struct vs_avoid *a = c->avoids;
+	const struct vs_avoid *a = vs_hosts.avoids;
 
 	while (a && (a->cause != VS_AVOID_DRIFTED || strcmp(a->moid, h->moid) ||
 		     strcmp(a->pf, pci)))
@@ -132,16 +132,16 @@ static const struct vs_avoid *told(const struct vs_core *c,
 	return a;
 }
 
-static int told_of(const struct vs_core *c, const struct vs_host *h)
+static int told_of(const struct vs_host *h)
 {
 	int n = 0;
 
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next)
+	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
 		n += a->cause == VS_AVOID_DRIFTED && !strcmp(a->moid, h->moid);
 	return n;
 }
 
-void vs_drift_look(struct vs_core *c, struct vs_host *h)
+void vs_drift_look(struct vs_host *h)
 {
 	char why[VS_HOST_PFS][120];
 	struct vs_print *p;
@@ -149,13 +149,13 @@ void vs_drift_look(struct vs_core *c, struct vs_host *h)
 	bool lost;
 
 	vs_assert_locked();
-	if (!h->connected || !h->pfs_known || !h->name[0] || !c->hints_loaded)
+	if (!h->connected || !h->pfs_known || !h->name[0] || !vs_state_file_is_read())
 		return;
-	p = vs_print_make(c, h->name);
+	p = vs_print_make(h->name);
 	lost = some_lost(p, h);
 	for (int i = 0; i < h->npfs; i++) {
 		const struct vs_pf *pf = &h->pfs[i];
-		const struct vs_avoid *a = told(c, h, pf->pci);
+		const struct vs_avoid *a = told(h, pf->pci);
 
 		why[i][0] = '\0';
 		if (pf->of)
@@ -167,21 +167,21 @@ void vs_drift_look(struct vs_core *c, struct vs_host *h)
 			vs_error("host=%s pf=%s %s: it takes no VM until somebody has looked and said svf host resume %s",
 				 h->name, pf->pci, why[i], h->name);
 		if (!why[i][0])
-			remember(c, p, pf);
+			remember(p, pf);
 	}
-	if (drifted == same && drifted == told_of(c, h))
+	if (drifted == same && drifted == told_of(h))
 		return;
-	vs_avoid_end(c, VS_AVOID_DRIFTED, h->moid);
+	vs_avoid_end(VS_AVOID_DRIFTED, h->moid);
 	for (int i = 0; i < h->npfs; i++)
 		if (why[i][0])
-			vs_avoid_put(c, VS_AVOID_DRIFTED, h->moid,
+			vs_avoid_put(VS_AVOID_DRIFTED, h->moid,
 				     h->pfs[i].pci, VS_AVOID_FOREVER, why[i]);
 }
 
-void vs_print_forget(struct vs_core *c, struct vs_print *p)
+void vs_print_forget(struct vs_print *p)
 {
 	vs_assert_locked();
-	HASH_DEL(c->prints, p);
+	HASH_DEL(vs_hosts.prints, p);
 	free(p);
 }
 
@@ -197,5 +197,62 @@ void vs_drift_overcommit(struct vs_core *c, struct vs_host *h)
 			vs_error("host=%s pf=%s has %d VFs now, %d are in use or promised: over-committed, VMs that run are left alone",
 				 h->name, h->pfs[i].pci, use.total,
 				 use.total - use.free);
+	}
+}
+
+void vs_prints_clear(void)
+{
+	while (vs_hosts.prints)
+		vs_print_forget(vs_hosts.prints);
+}
+
+/* ---- the state file -------------------------------------------------------- */
+
+struct json_object *vs_prints_json(void)
+{
+	struct json_object *arr = vs_jb_arr();
+
+	for (const struct vs_print *p = vs_hosts.prints; p; p = p->hh.next) {
+		struct json_object *o = vs_jb_obj(NULL), *pfs = vs_jb_arr();
+
+		vs_jb_str(o, "host", p->host);
+		for (int i = 0; i < p->npfs; i++) {
+			struct json_object *pf = vs_jb_obj(NULL);
+
+			vs_jb_str(pf, "pci", p->pfs[i].pci);
+			vs_jb_str(pf, "pnic", p->pfs[i].pnic);
+			vs_jb_int(pf, "vfs", p->pfs[i].vfs);
+			vs_jb_add(pfs, pf);
+		}
+		vs_jb_put(o, "pfs", pfs);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
+void vs_prints_read(struct vs_j list)
+{
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i), pfs = vs_j_get(j, "pfs");
+		const char *host = vs_j_str(vs_j_get(j, "host"));
+		struct vs_print now = { 0 }, *p;
+		size_t n = vs_j_len(pfs);
+
+		for (size_t k = 0; k < n && now.npfs < VS_HOST_PFS; k++) {
+			struct vs_pf_print *pf = &now.pfs[now.npfs++];
+			struct vs_j jp = vs_j_at(pfs, k);
+			int64_t vfs = vs_j_int(vs_j_get(jp, "vfs"));
+
+			vs_strlcpy(pf->pci, vs_j_str(vs_j_get(jp, "pci")),
+				   sizeof(pf->pci));
+			vs_strlcpy(pf->pnic, vs_j_str(vs_j_get(jp, "pnic")),
+				   sizeof(pf->pnic));
+			pf->vfs = vfs < 0 ? 0 : vfs > 65536 ? 65536 : (int)vfs;
+		}
+		if (list.doc->err.code)
+			return;
+		p = vs_print_make(host);
+		p->npfs = now.npfs;
+		memcpy(p->pfs, now.pfs, sizeof(p->pfs));
 	}
 }

@@ -19,6 +19,8 @@
 #define REFUSED_MS 5000
 #define OPTIONS_MAX 32		/* of the classes that adapters have */
 
+static int asking;			/* questions under way */
+
 struct vs_offer {
 	uint64_t ask;			/* under way, 0: none */
 	bool stale;			/* its answer may be of before a change */
@@ -36,7 +38,7 @@ static void ask(struct vs_core *c, struct vs_host *h, int64_t now_ms)
 	struct vs_offer *o = h->offer;
 	int64_t id;
 
-	if (c->offers_asked >= ASKING_MAX)
+	if (asking >= ASKING_MAX)
 		return;			/* the next turn sees to it */
 	memset(o, 0, sizeof(*o));
 	o->told_ms = now_ms;
@@ -44,7 +46,7 @@ static void ask(struct vs_core *c, struct vs_host *h, int64_t now_ms)
 	if (id < 0)
 		return;
 	o->ask = (uint64_t)id;
-	c->offers_asked++;
+	asking++;
 }
 
 int vs_offer_options(struct vs_core *c, struct vs_host *h, int64_t now_ms,
@@ -115,7 +117,7 @@ void vs_offers_down(struct vs_core *c)
 		free(h->offer);
 		h->offer = NULL;
 	}
-	c->offers_asked = 0;
+	asking = 0;
 }
 
 static struct vs_host *asked(const struct vs_core *c, uint64_t id)
@@ -182,8 +184,8 @@ void vs_offer_answered(struct vs_core *c, uint64_t id,
 	struct vs_host *h;
 
 	vs_assert_locked();
-	if (c->offers_asked)
-		c->offers_asked--;
+	if (asking)
+		asking--;
 	h = asked(c, id);
 	if (h) {
 		h->offer->ask = 0;

@@ -110,12 +110,12 @@ void vs_host_update(struct vs_core *c, const struct vs_vc_host *h)
 		to->pfs_known = false;
 	host_lists(c, to, h);
 	vs_facts_set(c, to, h);
-	vs_drift_look(c, to);
+	vs_drift_look(to);
 	if (host_vfs(to) < vfs)
 		vs_drift_overcommit(c, to);
 	vs_nodes_touch_on(c, to);
 	vs_host_changed(&c->inv, to);
-	c->vf_freed = true;
+	vs_capacity_freed();
 }
 
 void vs_host_remove(struct vs_core *c, const char *moid)
@@ -193,7 +193,7 @@ static void vm_config(struct vs_core *c, struct vs_vm *to,
 		vs_parent_told(c, to, v->parent);
 	}
 	if (v->has & VS_VC_VM_WORDS && v->guest)
-		vs_guest_words_seen(c, to, v->guest);
+		vs_guest_words_seen(to, v->guest);
 	if (v->has & VS_VC_VM_DISKS) {
 		vs_strlcpy(to->disk_dir, v->disk_dir ? v->disk_dir : "",
 			   sizeof(to->disk_dir));
@@ -268,7 +268,7 @@ void vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 		enum vs_power power = power_of(v->power);
 
 		if (to->power == VS_POWER_ON && power != VS_POWER_ON)
-			c->vf_freed = true;
+			vs_capacity_freed();
 		if (to->power != power)	/* said by an earlier boot */
 			to->guest_state[0] = to->guest_reason[0] = '\0';
 		to->power = power;
@@ -288,9 +288,10 @@ void vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 		to->readable = true;
 	/* Its host answers again, which was shown before, perhaps: jobs that
 	 * wait for its node may begin. */
-	c->vf_freed |= unsure && !vs_node_vm_unsure(to);
+	if (unsure && !vs_node_vm_unsure(to))
+		vs_capacity_freed();
 	if (v->has & VS_VC_VM_CARDS && vs_mac_may_be_shared(c, to))
-		c->unjudged = true;
+		vs_findings_outdate();
 	vs_vm_changed(&c->inv, to);
 }
 
@@ -301,8 +302,9 @@ void vs_vm_remove(struct vs_core *c, const char *moid)
 	vs_assert_locked();
 	if (vm) {
 		touch_named(c, vm->name);
-		c->unjudged |= vs_mac_may_be_shared(c, vm);
+		if (vs_mac_may_be_shared(c, vm))
+			vs_findings_outdate();
 	}
 	vs_inventory_remove_vm(&c->inv, moid);
-	c->vf_freed = true;
+	vs_capacity_freed();
 }

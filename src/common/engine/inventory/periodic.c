@@ -46,7 +46,7 @@ static void leaving(struct vs_core *c, struct vs_host *h, bool *flag,
 		is ? "is entering" : "is no longer entering", what);
 	vs_nodes_touch_on(c, h);
 	vs_host_changed(&c->inv, h);	/* there is less room, or more */
-	c->vf_freed = true;
+	vs_capacity_freed();
 }
 
 /* ---- room ----------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static void pool_set(struct vs_core *c, const char *cluster, int64_t cpu_mhz,
 	at = vs_room_pool(&c->inv, c->cluster_moids[i]);
 	if (at >= 0 && (grew(c->inv.pools[at].cpu_mhz, cpu_mhz) ||
 			grew(c->inv.pools[at].mem_mb, mem_mb)))
-		c->vf_freed = true;
+		vs_capacity_freed();
 	vs_room_set_pool(&c->inv, c->cluster_moids[i], name, cpu_mhz, mem_mb);
 	vs_room_set_pool_moid(&c->inv, c->cluster_moids[i], c->pool_moids[i]);
 }
@@ -100,8 +100,9 @@ static void room_told(struct vs_core *c, const struct vs_vc_slow *s)
 		pool_set(c, s->pools[i].cluster, s->pools[i].cpu_mhz,
 			 s->pools[i].mem_mb);
 	if (c->inv.store.there && grew(c->inv.store.free_mb, s->store_free_mb))
-		c->vf_freed = true;
-	c->vf_freed |= vs_stores_told(c, s);
+		vs_capacity_freed();
+	if (vs_stores_told(c, s))
+		vs_capacity_freed();
 	vs_room_set_store(&c->inv, store, s->store_free_mb);
 	vs_room_end(&c->inv);
 }
@@ -112,7 +113,7 @@ void vs_slow_begin(struct vs_core *c)
 {
 	vs_assert_locked();
 	vs_room_begin(&c->inv);
-	c->checks.begun++;
+	vs_checks_reading();
 }
 
 void vs_slow_update(struct vs_core *c, const struct vs_vc_slow *s)
@@ -127,7 +128,7 @@ void vs_slow_update(struct vs_core *c, const struct vs_vc_slow *s)
 	}
 	room_told(c, s);
 	vs_guards_set(c, s->clusters, s->nclusters);
-	vs_rights_set(c, s);
-	vs_checks_slow(c, s);
+	vs_rights_set(s);
+	vs_checks_slow(s);
 	vs_op_adopt_tasks(c, s->tasks, s->ntasks);
 }

@@ -65,13 +65,16 @@ void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
 		row_fill(c, &c->nodes[w->ids[i]], &g->rows[i]);
 	g->rows[0].admin_comment = c->conf->admin_comment;
 	g->rows[0].took = vs_took_words(c, w, now_ms);
-	vs_outbox_got(c, g);
+	vs_outbox_got(g);
 }
 
+/* Jobs of VMs that came by vMotion in this turn. */
+static struct moved { uint32_t *ids; size_t n, cap; } moved;
+
 /* Several of its VMs may come in one turn: it is told once, of all of them. */
-void vs_got_moved(struct vs_core *c, uint32_t job)
+void vs_got_moved(uint32_t job)
 {
-	struct vs_got_jobs *m = &c->vmotions.jobs;
+	struct moved *m = &moved;
 
 	if (!job)
 		return;
@@ -86,12 +89,12 @@ static int by_job(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static const uint32_t *find(const struct vs_got_jobs *m, uint32_t job)
+static const uint32_t *find(const struct moved *m, uint32_t job)
 {
 	return job ? bsearch(&job, m->ids, m->n, sizeof(job), by_job) : NULL;
 }
 
-static bool is_of(const struct vs_node *n, const struct vs_got_jobs *m)
+static bool is_of(const struct vs_node *n, const struct moved *m)
 {
 	bool is = find(m, n->job);
 
@@ -102,7 +105,7 @@ static bool is_of(const struct vs_node *n, const struct vs_got_jobs *m)
 
 /* One walk for all jobs, in which slurmctld's threads go first. -1: nothing of
  * before holds. */
-static int nodes_of(struct vs_core *c, const struct vs_got_jobs *m, int **ids,
+static int nodes_of(struct vs_core *c, const struct moved *m, int **ids,
 		    size_t *n)
 {
 	uint64_t epoch = c->epoch;
@@ -123,7 +126,7 @@ static int nodes_of(struct vs_core *c, const struct vs_got_jobs *m, int **ids,
 }
 
 static void row_of(struct vs_core *c, const struct vs_node *n, uint32_t job,
-		   struct vs_got *gots, const struct vs_got_jobs *m)
+		   struct vs_got *gots, const struct moved *m)
 {
 	const uint32_t *at = find(m, job);
 	struct vs_got *g = at ? &gots[at - m->ids] : NULL;
@@ -136,14 +139,14 @@ static void row_of(struct vs_core *c, const struct vs_node *n, uint32_t job,
 }
 
 /* Those that wait are told when their prologs end. */
-static void jobs_sort(struct vs_core *c, struct vs_got_jobs *m)
+static void jobs_sort(struct moved *m)
 {
 	size_t kept = 0;
 
 	qsort(m->ids, m->n, sizeof(*m->ids), by_job);
 	for (size_t i = 0; i < m->n; i++)
 		if ((!kept || m->ids[kept - 1] != m->ids[i]) &&
-		    !vs_job_waits(c, m->ids[i]))
+		    !vs_job_waits(m->ids[i]))
 			m->ids[kept++] = m->ids[i];
 	m->n = kept;
 }
@@ -155,13 +158,13 @@ static void tell(struct vs_core *c, const struct vs_got *from)
 	*g = *from;
 	g->rows[0].admin_comment = c->conf->admin_comment;
 	g->rows[0].moved = true;
-	vs_outbox_got(c, g);
-	vs_tell(c, VS_TELL_GOT, NULL, g->job, true, NULL);
+	vs_outbox_got(g);
+	vs_tell(VS_TELL_GOT, NULL, g->job, true, NULL);
 }
 
 void vs_gots_moved(struct vs_core *c)
 {
-	struct vs_got_jobs *m = &c->vmotions.jobs;
+	struct moved *m = &moved;
 	VS_FREE struct vs_got *gots = NULL;
 	VS_FREE int *ids = NULL;
 	size_t n = 0;
@@ -169,7 +172,7 @@ void vs_gots_moved(struct vs_core *c)
 	vs_assert_locked();
 	if (!m->n)
 		return;
-	jobs_sort(c, m);
+	jobs_sort(m);
 	if (nodes_of(c, m, &ids, &n))
 		return;
 	gots = vs_calloc(m->n + 1, sizeof(*gots));
@@ -188,8 +191,8 @@ void vs_gots_moved(struct vs_core *c)
 	m->n = 0;
 }
 
-void vs_got_clear(struct vs_core *c)
+void vs_got_clear(void)
 {
-	c->vmotions.jobs.n = 0;
-	vs_outbox_gots_clear(c);
+	moved.n = 0;
+	vs_outbox_gots_clear();
 }

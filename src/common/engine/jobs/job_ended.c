@@ -7,13 +7,13 @@
 #include "engine/state/state.h"
 
 /* Don't boot a VM that nobody waits for. */
-void vs_boot_for_nobody(struct vs_core *c, struct vs_node *n)
+void vs_boot_for_nobody(struct vs_node *n)
 {
 	n->left_ms = 0;
 	if (n->giveup)
 		return;
 	n->giveup = true;
-	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false,
+	vs_tell(VS_TELL_GIVEUP, n->name, 0, false,
 		"the job it was powered up for is gone");
 }
 

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/jobs/jobs_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -46,23 +46,11 @@ static void unclaim(struct vs_node *n, uint32_t job)
 	n->cap_beside = 0;
 }
 
-/* "Its job is gone" was true when it was noted. */
-static void giveup_unsaid(struct vs_core *c, const struct vs_node *n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < c->ntells; i++)
-		if (c->tells[i].kind != VS_TELL_GIVEUP || c->tells[i].job ||
-		    strcmp(c->tells[i].node, n->name))
-			c->tells[kept++] = c->tells[i];
-	c->ntells = kept;
-}
-
 static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 		  uint32_t restart)
 {
 	unclaim(n, job);
-	giveup_unsaid(c, n);
+	vs_outbox_giveup_unsaid(n->name);
 	vs_claim_changed(c, n, VS_CLAIM_BY_JOB, NULL);
 	/* What others wait for is not over because one more comes. */
 	n->renew &= n->job != 0;
@@ -181,12 +169,12 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 			h->job = job;
 		vs_node_touch(node);
 	}
-	vs_when_settled(c, job);
-	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
-	vs_metrics_began(c, r, vs_clock());
+	vs_when_settled(job);
+	HASH_FIND(hh, vs_jobs.refused, &job, sizeof(job), r);
+	vs_metrics_began(r, vs_clock());
 	vs_took_begin(c, ids, n, r, vs_clock());
 	if (r)
-		vs_refused_free(c, r);
+		vs_refused_free(r);
 	return 0;
 }
 
@@ -209,7 +197,7 @@ void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
 void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n)
 {
-	struct vs_wait **link = vs_wait_find(c, job);
+	struct vs_wait **link = vs_wait_find(job);
 	struct vs_wait *w = *link;
 
 	vs_assert_locked();
@@ -248,7 +236,7 @@ static void node_leaves(struct vs_core *c, struct vs_node *n, uint32_t job)
 	if (n->profile->retention != VS_RETAIN_WARM || vs_node_given(n))
 		n->leave = true;
 	if (n->flags & VS_NODE_POWERING_UP)
-		vs_boot_for_nobody(c, n);
+		vs_boot_for_nobody(n);
 	else if (n->flags & VS_NODE_POWERED_DOWN)
 		n->left_ms = vs_clock();
 }
@@ -267,7 +255,7 @@ static size_t still_has(struct vs_core *c, uint32_t job, int *ids, size_t n)
 void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		bool notify)
 {
-	struct vs_wait **link = vs_wait_find(c, job);
+	struct vs_wait **link = vs_wait_find(job);
 	struct vs_wait *w = *link;
 
 	vs_assert_locked();
@@ -281,23 +269,23 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		w->n = still_has(c, job, w->ids, w->n);
 	/* A prolog that still waits is answered: the job is gone from here. */
 	if (w && !w->n) {
-		vs_tell(c, VS_TELL_PROLOG, NULL, job, true, NULL);
+		vs_tell(VS_TELL_PROLOG, NULL, job, true, NULL);
 		vs_wait_end(link);
 	}
 	if (notify)
-		vs_tell(c, VS_TELL_EPILOG, NULL, job, true, NULL);
-	c->vf_freed = true;
+		vs_tell(VS_TELL_EPILOG, NULL, job, true, NULL);
+	vs_capacity_freed();
 }
 
 /* Everything about jobs is forgotten: this is no active controller. */
-void vs_jobs_clear(struct vs_core *c)
+void vs_jobs_clear(void)
 {
 	struct vs_refused *r, *tmp;
 
 	vs_assert_locked();
-	while (c->waits)
-		vs_wait_end(&c->waits);
-	vs_got_clear(c);
-	HASH_ITER(hh, c->refused, r, tmp)
-		vs_refused_free(c, r);
+	while (*vs_waits_first())
+		vs_wait_end(vs_waits_first());
+	vs_got_clear();
+	HASH_ITER(hh, vs_jobs.refused, r, tmp)
+		vs_refused_free(r);
 }

@@ -20,31 +20,36 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n);
 void vs_job_started(struct vs_core *c, const struct vs_wait *w);
-void vs_jobs_clear(struct vs_core *c);
+void vs_jobs_clear(void);
+/* All jobs that were refused (uthash by job); this one, NULL: it was not. */
+struct vs_refused *vs_refusals(void);
+struct vs_refused *vs_refusal(uint32_t job);
+/* The ids of nodes in waits and refusals are others: fn changes each list. */
+void vs_jobs_renumber(void (*fn)(void *arg, int *ids, size_t *n), void *arg);
 
 /* job_ended.c; lock held */
 /* The job that the node was powered up for is gone: Slurm gets the node back, and
  * its VM isn't booted. */
-void vs_boot_for_nobody(struct vs_core *c, struct vs_node *n);
+void vs_boot_for_nobody(struct vs_node *n);
 /* Slurm ends a job on this node whose VM is off: no job for a while. */
 void vs_ended_begins(const struct vs_core *c, struct vs_node *n,
 		     int64_t now_ms);
 void vs_ended_over(struct vs_node *n);	/* jobs may have the node again */
 
 /* pending.c; lock held */
-void vs_refused_free(struct vs_core *c, struct vs_refused *r);
+void vs_refused_free(struct vs_refused *r);
 void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
 		    const int *ids, size_t n, size_t need, const char *why);
 /* It waits for VFs, and was told so lately. */
 bool vs_job_lacks_vfs(const struct vs_refused *r, int64_t now_ms);
-bool vs_jobs_want_vfs(const struct vs_core *c);	/* any of them */
+bool vs_jobs_want_vfs(void);	/* any of them */
 /* Some of those that were refused, others the next time: at most max of them,
  * their number. lacking: of those that lack VFs. */
-size_t vs_jobs_in_turn(const struct vs_core *c, bool lacking, int64_t now_ms,
+size_t vs_jobs_in_turn(bool lacking, int64_t now_ms,
 		       unsigned int *turn, uint32_t *jobs, size_t max);
 /* What Slurm says now of a job that was refused: whether and why it waits, and when
  * backfill would start it (s since the epoch, 0: not planned). */
-void vs_job_rechecked(struct vs_core *c, uint32_t job, enum vs_job_waits waits,
+void vs_job_rechecked(uint32_t job, enum vs_job_waits waits,
 		      int64_t start);
 /* What it waits for, as it is said. */
 void vs_job_words(struct vs_core *c, const struct vs_refused *r, char *out,
@@ -107,16 +112,16 @@ struct vs_wait_id { uint32_t job, restart; };
 void vs_wait_end(struct vs_wait **link);	/* unlinked and freed */
 void vs_waits_pass(struct vs_core *c, int64_t now_ms);
 /* All that wait. Returns how many; the caller frees *out. */
-size_t vs_waits_list(const struct vs_core *c, struct vs_wait_id **out);
+size_t vs_waits_list(struct vs_wait_id **out);
 /* The job was requeued or cancelled while it waited: its prolog is answered. Nothing
  * happens if it waits no more. */
-void vs_wait_gone(struct vs_core *c, const struct vs_wait_id *id);
+void vs_wait_gone(const struct vs_wait_id *id);
 
 /* assignment.c: what a job got, for outbox.h; lock held */
 void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms);
 /* It runs, and a VM of it is on another host now: told at the turn's end, */
-void vs_got_moved(struct vs_core *c, uint32_t job);
+void vs_got_moved(uint32_t job);
 void vs_gots_moved(struct vs_core *c);	/* which this is */
-void vs_got_clear(struct vs_core *c);
+void vs_got_clear(void);
 
 #endif

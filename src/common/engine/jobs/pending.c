@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/jobs/jobs_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 
-void vs_refused_free(struct vs_core *c, struct vs_refused *r)
+void vs_refused_free(struct vs_refused *r)
 {
-	vs_when_settled(c, r->job);
-	HASH_DEL(c->refused, r);
+	vs_when_settled(r->job);
+	HASH_DEL(vs_jobs.refused, r);
 	free(r->ids);
 	free(r);
 }
@@ -71,7 +71,7 @@ void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
 		nodes_words(c, ids, n, need, why, words, sizeof(words));
 		why = words;
 	}
-	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	HASH_FIND(hh, vs_jobs.refused, &job, sizeof(job), r);
 	vs_metrics_lacks(r, a->lacks, vs_clock());
 	if (!why[0] || (r && counts_more(r, a)))
 		return;
@@ -79,11 +79,11 @@ void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
 		r = vs_calloc(1, sizeof(*r));
 		r->job = job;
 		vs_metrics_lacks(r, a->lacks, vs_clock());
-		HASH_ADD(hh, c->refused, job, sizeof(r->job), r);
+		HASH_ADD(hh, vs_jobs.refused, job, sizeof(r->job), r);
 	}
 	/* The time that is said was reckoned for other counts. */
 	if (r->need != need || strncmp(r->why, why, sizeof(r->why) - 1))
-		r->expected = r->expected_ms = 0;
+		vs_expect_forget(r);
 	r->ids = vs_realloc(r->ids, n + 1, sizeof(*r->ids));
 	memcpy(r->ids, ids, n * sizeof(*ids));
 	r->n = n;
@@ -96,9 +96,9 @@ void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
 	vs_strlcpy(r->why, why, sizeof(r->why));
 }
 
-bool vs_jobs_want_vfs(const struct vs_core *c)
+bool vs_jobs_want_vfs(void)
 {
-	const struct vs_refused *r = c->refused;
+	const struct vs_refused *r = vs_jobs.refused;
 
 	vs_assert_locked();
 	while (r && r->lacks == VS_LACKS_NODES)
@@ -106,17 +106,17 @@ bool vs_jobs_want_vfs(const struct vs_core *c)
 	return r;
 }
 
-size_t vs_jobs_in_turn(const struct vs_core *c, bool lacking, int64_t now_ms,
+size_t vs_jobs_in_turn(bool lacking, int64_t now_ms,
 		       unsigned int *turn, uint32_t *jobs, size_t max)
 {
 	struct vs_refused *r, *tmp;
 	size_t n = 0, first, i = 0, count;
 
-	HASH_ITER(hh, c->refused, r, tmp)
+	HASH_ITER(hh, vs_jobs.refused, r, tmp)
 		n += !lacking || vs_job_lacks_vfs(r, now_ms);
 	count = n < max ? n : max;
 	first = n > max ? *turn % n : 0;
-	HASH_ITER(hh, c->refused, r, tmp) {
+	HASH_ITER(hh, vs_jobs.refused, r, tmp) {
 		size_t at;
 
 		if (lacking && !vs_job_lacks_vfs(r, now_ms))
@@ -137,32 +137,32 @@ static bool other_reason(const struct vs_refused *r, enum vs_job_waits waits)
 }
 
 /* What its record says of it isn't true any more. */
-static void refused_over(struct vs_core *c, struct vs_refused *r)
+static void refused_over(struct vs_refused *r)
 {
 	if (r->told[0])
-		vs_tell(c, VS_TELL_REASON, NULL, r->job, false, "");
-	vs_refused_free(c, r);
+		vs_tell(VS_TELL_REASON, NULL, r->job, false, "");
+	vs_refused_free(r);
 }
 
 /* Slurm's first word on it replaces what was estimated. */
 static void plan_known(struct vs_refused *r, int64_t start)
 {
 	if (start && !r->planned) {
-		r->expected = r->expected_ms = 0;
+		vs_expect_forget(r);
 		r->wiped = true;
 	}
 	r->planned = start;
 }
 
-void vs_job_rechecked(struct vs_core *c, uint32_t job, enum vs_job_waits waits,
+void vs_job_rechecked(uint32_t job, enum vs_job_waits waits,
 		      int64_t start)
 {
 	struct vs_refused *r;
 
 	vs_assert_locked();
-	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	HASH_FIND(hh, vs_jobs.refused, &job, sizeof(job), r);
 	if (r && (waits == VS_WAITS_NOT || other_reason(r, waits))) {
-		refused_over(c, r);
+		refused_over(r);
 	} else if (r) {
 		plan_known(r, start);
 		r->wiped |= waits == VS_WAITS_WORDLESS;
@@ -208,7 +208,7 @@ static bool say_reason(struct vs_core *c, struct vs_refused *r, bool look,
 	vs_strlcpy(r->told, words, sizeof(r->told));
 	r->told_ms = now_ms;
 	r->wiped = false;
-	vs_tell(c, VS_TELL_REASON, NULL, r->job, false, words);
+	vs_tell(VS_TELL_REASON, NULL, r->job, false, words);
 	return look;
 }
 
@@ -217,16 +217,39 @@ void vs_job_reasons(struct vs_core *c, int64_t now_ms)
 	uint32_t jobs[WORDS_PER_PASS];
 	struct vs_refused *r;
 	int looks = 0;
-	size_t n = vs_jobs_in_turn(c, false, now_ms, &c->reasons_turn, jobs,
+	size_t n = vs_jobs_in_turn(false, now_ms, &vs_jobs.reasons_turn, jobs,
 				   VS_COUNT(jobs));
 
 	vs_assert_locked();
 	for (size_t i = 0; i < n; i++) {
-		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
+		HASH_FIND(hh, vs_jobs.refused, &jobs[i], sizeof(jobs[i]), r);
 		if (now_ms - r->at_ms > 10 * 60 * 1000)
-			refused_over(c, r);
+			refused_over(r);
 		else
 			looks += say_reason(c, r, looks < LOOKS_PER_PASS,
 					    now_ms);
 	}
+}
+
+struct vs_refused *vs_refusals(void)
+{
+	return vs_jobs.refused;
+}
+
+struct vs_refused *vs_refusal(uint32_t job)
+{
+	struct vs_refused *r;
+
+	HASH_FIND(hh, vs_jobs.refused, &job, sizeof(job), r);
+	return r;
+}
+
+void vs_jobs_renumber(void (*fn)(void *arg, int *ids, size_t *n), void *arg)
+{
+	struct vs_refused *r, *tmp;
+
+	for (struct vs_wait *w = *vs_waits_first(); w; w = w->next)
+		fn(arg, w->ids, &w->n);
+	HASH_ITER(hh, vs_jobs.refused, r, tmp)
+		fn(arg, r->ids, &r->n);
 }

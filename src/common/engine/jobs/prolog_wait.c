@@ -5,9 +5,11 @@
  * more.
  */
 #include <stdlib.h>
-#include "engine/state/core_i.h"
+#include "engine/jobs/jobs_i.h"
 #include "util/mem.h"
 #include "util/time.h"
+
+struct vs_jobs vs_jobs;
 
 static bool node_up(struct vs_core *c, const struct vs_node *n)
 {
@@ -55,7 +57,7 @@ void vs_wait_end(struct vs_wait **link)
 
 void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 {
-	struct vs_wait **link = &c->waits;
+	struct vs_wait **link = vs_waits_first();
 
 	vs_assert_locked();
 	while (*link) {
@@ -71,27 +73,27 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 			vs_got_note(c, w, now_ms);
 			vs_took_end(c, w, now_ms);
 		}
-		vs_tell(c, VS_TELL_PROLOG, NULL, w->job, ok, NULL);
+		vs_tell(VS_TELL_PROLOG, NULL, w->job, ok, NULL);
 		vs_wait_end(link);
 	}
 }
 
-size_t vs_waits_list(const struct vs_core *c, struct vs_wait_id **out)
+size_t vs_waits_list(struct vs_wait_id **out)
 {
 	size_t n = 0, all = 0;
 
 	vs_assert_locked();
-	for (const struct vs_wait *w = c->waits; w; w = w->next)
+	for (const struct vs_wait *w = *vs_waits_first(); w; w = w->next)
 		all++;
 	*out = vs_calloc(all + 1, sizeof(**out));
-	for (const struct vs_wait *w = c->waits; w; w = w->next)
+	for (const struct vs_wait *w = *vs_waits_first(); w; w = w->next)
 		(*out)[n++] = (struct vs_wait_id) { w->job, w->restart };
 	return n;
 }
 
-void vs_wait_gone(struct vs_core *c, const struct vs_wait_id *id)
+void vs_wait_gone(const struct vs_wait_id *id)
 {
-	struct vs_wait **link = &c->waits;
+	struct vs_wait **link = vs_waits_first();
 
 	vs_assert_locked();
 	while (*link && ((*link)->job != id->job ||
@@ -99,6 +101,6 @@ void vs_wait_gone(struct vs_core *c, const struct vs_wait_id *id)
 		link = &(*link)->next;
 	if (!*link)
 		return;
-	vs_tell(c, VS_TELL_PROLOG, NULL, id->job, true, NULL);
+	vs_tell(VS_TELL_PROLOG, NULL, id->job, true, NULL);
 	vs_wait_end(link);
 }

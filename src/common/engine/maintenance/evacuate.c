@@ -14,7 +14,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/maintenance/evacuate_i.h"
 #include "engine/hosts/hosts.h"
 #include "util/mem.h"
 
@@ -23,6 +23,8 @@
 #define DRS_MS (2 * 60 * 1000)	/* of patience with DRS */
 #define STAYS_MS (10 * 60 * 1000)	/* after a refusal */
 #define TRIES 3
+
+struct vs_vmotions vs_vmotions;
 
 /* ---- what becomes of it ------------------------------------------------------- */
 
@@ -78,10 +80,10 @@ static void go(struct vs_core *c, struct vs_node *n,
 	n->vmotion.state = VS_VMOTION_GOES;
 	vs_strlcpy(n->vmotion.to, at->host->moid, sizeof(n->vmotion.to));
 	vs_strlcpy(n->vmotion.vm, n->op.vm, sizeof(n->vmotion.vm));
-	vs_vmotion_begun(c, vs_node_vm(c, n)->host_ptr, at->host);
+	vs_vmotion_begun(vs_node_vm(c, n)->host_ptr, at->host);
 	/* saved at this turn's end, before the call leaves */
-	c->hints_dirty = true;
-	c->hints_save_ms = now_ms;
+	vs_state_file_dirty();
+	vs_state_file_urgent();
 	vs_info("node=%s moves by vMotion JobId=%u host=%s from=%s", n->name,
 		n->job, at->host->name, vs_node_vm(c, n)->host_ptr->name);
 }
@@ -173,7 +175,7 @@ void vs_vmotion_look(struct vs_core *c, struct vs_node *n)
 	if (m->state == VS_VMOTION_GOES)
 		m->state = VS_VMOTION_DUE;
 	on = vs_node_there(c, n);
-	if (on && vs_host_wanted(c, on))
+	if (on && vs_host_wanted(on))
 		return;
 	*m = (struct vs_vmotion) { .state = VS_VMOTION_NONE };
 	vs_node_touch(n);
@@ -187,8 +189,8 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
 	const struct vs_host *to = vs_host_get(&c->inv, host);
 	char why[240];
 
-	c->vmotions.failed++;
-	vs_metrics_failed(c, kind, err->code);
+	vs_vmotions.failed++;
+	vs_metrics_failed(kind, err->code);
 	/* ours; anybody else's is a refusal */
 	if (err->code == VS_E_CANCELED &&
 	    (n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE))
@@ -211,22 +213,22 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
 	}
 }
 
-static void arrived(struct vs_core *c, struct vs_node *n, const char *was,
+static void arrived(struct vs_node *n, const char *was,
 		    const struct vs_vm *vm)
 {
 	bool ours = !strcmp(n->vmotion.to, vm->host);
 
 	if (ours)
-		c->vmotions.moved++;
+		vs_vmotions.moved++;
 	else
-		c->vmotions.others++;
+		vs_vmotions.others++;
 	vs_info("node=%s has moved by vMotion JobId=%u host=%s from=%s%s",
 		n->name, n->job, vm->host_ptr->name, was,
 		ours ? "" : ", not by us");
 	n->maintained_ms = INT64_MIN / 2;	/* our drain goes at once */
-	vs_got_moved(c, n->job);
+	vs_got_moved(n->job);
 	for (size_t i = 0; i < n->nbeside; i++)
-		vs_got_moved(c, n->beside[i].job);
+		vs_got_moved(n->beside[i].job);
 }
 
 /* Chosen by DRS at power-on; or moved while it was on: by vMotion where that may
@@ -243,7 +245,7 @@ static void elsewhere(struct vs_core *c, struct vs_node *n,
 		return;
 	}
 	if (!vs_door(c, n, vm, VS_DEED_VMOTION, NULL, NULL)) {
-		arrived(c, n, was, vm);
+		arrived(n, was, vm);
 		return;
 	}
 	vs_err_set(&n->last_err, VS_E_STATE,

@@ -33,28 +33,6 @@ struct vs_vmotion {			/* of a node whose VM is to leave */
 	int64_t since_ms, again_ms;	/* again: not looked at before */
 };
 
-struct vs_got_jobs { uint32_t *ids; size_t n, cap; };
-
-/* A vMotion of before this process, by the hints. */
-struct vs_bound {
-	char node[VS_NAME_LEN], vm[VS_MOID_LEN], host[VS_MOID_LEN];
-	struct vs_bound *next;
-};
-
-struct vs_vmotions {
-	int release;			/* vCenter's, 0: not known */
-	uint64_t moved, failed, others;	/* others: by somebody else */
-	struct vs_got_jobs jobs;	/* of VMs that came in this turn */
-	struct vs_bound *bound;
-	/* of this turn, see vs_vmotions_turn */
-	int *on; size_t cap_on;		/* coming and going, by host->index */
-	bool strangers;			/* some go where nobody tells */
-	int places;			/* looked for */
-	bool short_of;			/* more would have been; then next is */
-	int from, next;			/* the first node of the next turn */
-	bool placed;			/* since the lock was lent */
-};
-
 /* capability.c: 0, or -1 with VS_E_REQUEST and why it is forbidden: by what the node's
  * VM is made of (vm: as it is there, or NULL) and the oldest of the releases of
  * vCenter, of its host and of the one that it is to go to (NULL: none). */
@@ -79,6 +57,9 @@ void vs_vmotion_look(struct vs_core *c, struct vs_node *n);
  * an earlier process may have been moving. */
 vs_claim_fn vs_evacuation_claim_changed;
 
+/* Did a target take room since this was asked last? Then the lock may be lent. */
+bool vs_vmotion_placed_taken(void);
+
 /* evacuate_target.c */
 /* Before the nodes are looked at: what is under way, and who goes first. */
 void vs_vmotions_turn(struct vs_core *c, int64_t now_ms);
@@ -91,7 +72,7 @@ enum vs_target { VS_TARGET_FOUND, VS_TARGET_BUSY, VS_TARGET_NONE };
 enum vs_target vs_vmotion_target(struct vs_core *c, struct vs_node *n,
 				 const struct vs_vm *vm,
 				 struct vs_place_node *at, struct vs_err *err);
-void vs_vmotion_begun(struct vs_core *c, const struct vs_host *from,
+void vs_vmotion_begun(const struct vs_host *from,
 		      const struct vs_host *to);
 /* Of these n nodes of one kind (profile, datastore, host) the first so many
  * could move now, and where to is in at (room for n); if they aren't all, why
@@ -123,7 +104,7 @@ void vs_vmotion_adopted(struct vs_core *c, struct vs_node *n,
 			const struct vs_vm *vm);
 struct json_object *vs_vmotions_json(const struct vs_core *c);
 void vs_vmotions_read(struct vs_core *c, struct vs_j list);
-void vs_vmotions_forget(struct vs_core *c);
+void vs_vmotions_forget(void);
 /* It moves, or is about to. */
 static inline bool vs_vmotion_moves(const struct vs_vmotion *m)
 {

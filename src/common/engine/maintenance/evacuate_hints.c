@@ -12,11 +12,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/maintenance/evacuate_i.h"
 #include "util/json.h"
 #include "util/mem.h"
 
-static void bound_add(struct vs_core *c, const char *node, const char *vm,
+static void bound_add(const char *node, const char *vm,
 		      const char *host)
 {
 	struct vs_bound *b = vs_calloc(1, sizeof(*b));
@@ -24,17 +24,17 @@ static void bound_add(struct vs_core *c, const char *node, const char *vm,
 	vs_strlcpy(b->node, node, sizeof(b->node));
 	vs_strlcpy(b->vm, vm, sizeof(b->vm));
 	vs_strlcpy(b->host, host, sizeof(b->host));
-	b->next = c->vmotions.bound;
-	c->vmotions.bound = b;
+	b->next = vs_vmotions.bound;
+	vs_vmotions.bound = b;
 }
 
-void vs_vmotions_forget(struct vs_core *c)
+void vs_vmotions_forget(void)
 {
 	struct vs_bound *b;
 
 	vs_assert_locked();
-	while ((b = c->vmotions.bound)) {
-		c->vmotions.bound = b->next;
+	while ((b = vs_vmotions.bound)) {
+		vs_vmotions.bound = b->next;
 		free(b);
 	}
 }
@@ -62,7 +62,7 @@ struct json_object *vs_vmotions_json(const struct vs_core *c)
 			row_add(arr, c->nodes[i].name, m->vm, m->to);
 	}
 	/* not yet looked for */
-	for (const struct vs_bound *b = c->vmotions.bound; b; b = b->next)
+	for (const struct vs_bound *b = vs_vmotions.bound; b; b = b->next)
 		row_add(arr, b->node, b->vm, b->host);
 	return arr;
 }
@@ -78,14 +78,14 @@ void vs_vmotions_read(struct vs_core *c, struct vs_j list)
 
 		if (list.doc->err.code)
 			return;
-		bound_add(c, node, vm, host);
+		bound_add(node, vm, host);
 	}
 }
 
 void vs_vmotion_adopted(struct vs_core *c, struct vs_node *n,
 			const struct vs_vm *vm)
 {
-	const struct vs_bound *b = c->vmotions.bound;
+	const struct vs_bound *b = vs_vmotions.bound;
 	struct vs_place_node at;
 	const struct vs_host *to;
 

@@ -56,13 +56,13 @@ static const char *must_stay(const struct plan *p, const struct vs_node *n,
 	return n->vmotion.state == VS_VMOTION_STAYS ? n->vmotion.why : NULL;
 }
 
-static size_t windows_of(const struct plan *p, const struct vs_node *n)
+static size_t windows_of(const struct vs_node *n)
 {
 	size_t barring;
 
-	vs_until_set(p->c, vs_until_job(p->c, n));
-	barring = vs_windows_barring(p->c);
-	vs_until_set(p->c, 0);
+	vs_until_set(vs_until_job(n));
+	barring = vs_windows_barring();
+	vs_until_set(0);
 	return barring;
 }
 
@@ -70,7 +70,7 @@ static size_t windows_of(const struct plan *p, const struct vs_node *n)
 static struct kind *kind_of(struct plan *p, const struct vs_node *n, bool make)
 {
 	const char *store = vs_stores_of(p->c, vs_node_vm(p->c, n));
-	size_t windows = windows_of(p, n);
+	size_t windows = windows_of(n);
 	struct kind *k;
 
 	for (k = p->kinds; k < p->kinds + p->nkinds; k++)
@@ -165,7 +165,7 @@ void vs_vmotion_plan(struct vs_core *c, const struct vs_host *h, bool requeue,
 {
 	const struct vs_holds *holds = vs_ledger_holds(&c->ledger, h->moid);
 	const struct vs_avoid *now =
-		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+		vs_avoid_cause(VS_AVOID_DRAINED, h->moid);
 	VS_FREE struct vs_node **nodes = NULL;
 	struct plan p = { .c = c, .requeue = requeue || (now && now->requeue),
 			  .rows = vs_jb_arr() };

@@ -10,7 +10,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/maintenance/evacuate_i.h"
 #include "engine/tasks/tasks.h"
 #include "util/mem.h"
 
@@ -49,8 +49,8 @@ void vs_vmotion_hold_end(struct vs_core *c, const struct vs_node *n)
 {
 	if (!vs_vmotion_unhold(c, n))
 		return;
-	c->vf_freed = true;
-	c->hints_dirty = true;
+	vs_capacity_freed();
+	vs_state_file_dirty();
 }
 
 /* Its disks stay where they are, and so does its swap file. */
@@ -83,22 +83,22 @@ static bool is_stranger(const struct vs_node *n, const struct vs_vm *vm,
 	       n->vmotion.state != VS_VMOTION_GOES;
 }
 
-static void count(struct vs_core *c, const struct vs_host *h)
+static void count(const struct vs_host *h)
 {
 	if (h)
-		c->vmotions.on[h->index]++;
+		vs_vmotions.on[h->index]++;
 }
 
-void vs_vmotion_begun(struct vs_core *c, const struct vs_host *from,
+void vs_vmotion_begun(const struct vs_host *from,
 		      const struct vs_host *to)
 {
-	count(c, from);
-	count(c, to);
+	count(from);
+	count(to);
 }
 
 void vs_vmotions_turn(struct vs_core *c, int64_t now_ms)
 {
-	struct vs_vmotions *v = &c->vmotions;
+	struct vs_vmotions *v = &vs_vmotions;
 	size_t nhosts = (size_t)c->inv.nhosts;
 	const struct vs_node *n;
 
@@ -113,9 +113,9 @@ void vs_vmotions_turn(struct vs_core *c, int64_t now_ms)
 		v->strangers |= is_stranger(n, vm, now_ms);
 		if (n->op.kind != VS_OP_VMOTION)
 			continue;
-		count(c, to);
+		count(to);
 		if (vm && vm->host_ptr != to)
-			count(c, vm->host_ptr);
+			count(vm->host_ptr);
 	}
 	v->from = v->short_of ? v->next : 0;
 	v->short_of = false;
@@ -124,13 +124,13 @@ void vs_vmotions_turn(struct vs_core *c, int64_t now_ms)
 
 static bool is_busy(const struct vs_core *c, const struct vs_host *h)
 {
-	return c->vmotions.on[h->index] >= c->conf->vmotions_max;
+	return vs_vmotions.on[h->index] >= c->conf->vmotions_max;
 }
 
 bool vs_vmotion_turn(struct vs_core *c, const struct vs_node *n,
 		     const struct vs_vm *vm)
 {
-	struct vs_vmotions *v = &c->vmotions;
+	struct vs_vmotions *v = &vs_vmotions;
 
 	if (v->strangers || is_busy(c, vm->host_ptr) || n->id < v->from ||
 	    !vs_op_affords(c, VS_DO_RELOCATE))
@@ -191,7 +191,7 @@ static bool left_out(void *arg, const struct vs_host *h,
 /* Is one left out that would do, were it not busy? */
 static bool bars_add(const struct ask *a)
 {
-	struct vs_bar *bars = a->c->bars;
+	struct vs_bar *bars = vs_avoid_bars_made();
 	bool busy = false;
 	struct vs_err err;
 
@@ -207,7 +207,7 @@ static bool bars_add(const struct ask *a)
 	return busy;
 }
 
-/* c->maintain.until says for how long. */
+/* vs_until_set() says for how long. */
 static bool env_fill(struct ask *a, struct vs_place_env *env)
 {
 	vs_env_fill(a->c, env);
@@ -237,16 +237,16 @@ enum vs_target vs_vmotion_target(struct vs_core *c, struct vs_node *n,
 	enum vs_target found = VS_TARGET_FOUND;
 	bool busy;
 
-	c->vmotions.placed = true;
+	vs_vmotions.placed = true;
 	vs_place_node_fill(c, n, at);
-	vs_until_set(c, vs_until_job(c, n));
+	vs_until_set(vs_until_job(n));
 	if (place(&a, at, &busy, err)) {
 		found = VS_TARGET_NONE;
 		a.spare_busy = false;
 		if (busy && !place(&a, at, &busy, err))
 			found = VS_TARGET_BUSY;
 	}
-	vs_until_set(c, 0);
+	vs_until_set(0);
 	return found;
 }
 
@@ -287,7 +287,7 @@ size_t vs_vmotion_places(struct vs_core *c, struct vs_node *const *nodes,
 
 	for (size_t i = 0; i < n; i++)
 		vs_place_node_fill(c, nodes[i], &at[i]);
-	vs_until_set(c, vs_until_job(c, nodes[0]));
+	vs_until_set(vs_until_job(nodes[0]));
 	env_fill(&a, &env);
 	why[0] = '\0';
 	room = vs_place_room_why(&env, &at[0], n, why, size);
@@ -297,6 +297,14 @@ size_t vs_vmotion_places(struct vs_core *c, struct vs_node *const *nodes,
 		vs_strlcpy(why, err.text, size);
 		room = 0;
 	}
-	vs_until_set(c, 0);
+	vs_until_set(0);
 	return room;
+}
+
+bool vs_vmotion_placed_taken(void)
+{
+	bool placed = vs_vmotions.placed;
+
+	vs_vmotions.placed = false;
+	return placed;
 }

@@ -47,7 +47,7 @@ static void count_job(struct tally *t, uint32_t job)
 static void count_node(struct vs_core *c, struct tally *t,
 		       const struct vs_node *n)
 {
-	int64_t end = n->job ? vs_until_job(c, n) : t->now;
+	int64_t end = n->job ? vs_until_job(n) : t->now;
 
 	if (vs_vmotion_moves(&n->vmotion) || vs_vmotion_expected(c, n)) {
 		t->r->moves++;
@@ -177,16 +177,22 @@ void vs_remains_json(const struct vs_remains *r, struct json_object *o)
 
 /* ---- who is to be empty ------------------------------------------------------- */
 
-static struct vs_leaving *leaving(struct vs_core *c, const char *host,
+static struct {
+	struct vs_leaving *leaving;	/* uthash by host */
+	bool silent;			/* Slurm has none of ours */
+	int64_t said_ms;
+} reservations;
+
+static struct vs_leaving *leaving(const char *host,
 				  int64_t start, int64_t now)
 {
 	struct vs_leaving *l;
 
-	HASH_FIND_STR(c->maintain.leaving, host, l);
+	HASH_FIND_STR(reservations.leaving, host, l);
 	if (!l) {
 		l = vs_calloc(1, sizeof(*l));
 		vs_strlcpy(l->host, host, sizeof(l->host));
-		HASH_ADD_STR(c->maintain.leaving, host, l);
+		HASH_ADD_STR(reservations.leaving, host, l);
 	}
 	/* What has begun stays begun; what is planned may be moved. */
 	if (!l->start || start > now || l->start > now)
@@ -195,34 +201,39 @@ static struct vs_leaving *leaving(struct vs_core *c, const char *host,
 	return l;
 }
 
-static void drop(struct vs_core *c, struct vs_leaving *l)
+static void drop(struct vs_leaving *l)
 {
-	HASH_DEL(c->maintain.leaving, l);
+	HASH_DEL(reservations.leaving, l);
 	free(l->nodes);
 	free(l);
 }
 
-void vs_leaving_clear(struct vs_core *c)
+void vs_leaving_clear(void)
 {
 	vs_assert_locked();
-	while (c->maintain.leaving)
-		drop(c, c->maintain.leaving);
-	c->maintain.silent = false;
+	while (reservations.leaving)
+		drop(reservations.leaving);
+	reservations.silent = false;
+}
+
+void vs_leaving_renew(void)
+{
+	reservations.silent = false;
 }
 
 /* The log: once when it begins, once when it is done. */
-static void tell(struct vs_core *c, const struct vs_host *h,
+static void tell(const struct vs_host *h,
 		 struct vs_leaving *l, const struct vs_remains *r)
 {
 	char words[256], why[256];
 
-	if (!vs_host_wanted(c, h))
+	if (!vs_host_wanted(h))
 		return;
 	vs_remains_words(r, words, sizeof(words));
 	if (!r->safe_at && !l->told_empty)
 		vs_info("host=%s is empty: %s", h->name, words);
 	else if (!l->told) {
-		vs_why_wanted(c, h, why, sizeof(why));
+		vs_why_wanted(h, why, sizeof(why));
 		vs_info("%s: %s", why, words);
 	}
 	l->told = true;
@@ -270,16 +281,16 @@ static char *nodes_of(struct vs_core *c, const struct vs_host *h)
 
 /* Why; when is its end. Words that change would be a new record of it in
  * Slurm's accounting each time. */
-static char *comment_of(const struct vs_core *c, const struct vs_host *h)
+static char *comment_of(const struct vs_host *h)
 {
-	const struct vs_window *w = vs_window_of(c, h->moid);
+	const struct vs_window *w = vs_window_of(h->moid);
 	char why[256];
 
 	if (w)
 		snprintf(why, sizeof(why), "host %.100s: %.140s", h->name,
 			 w->why);
 	else
-		vs_why_wanted(c, h, why, sizeof(why));
+		vs_why_wanted(h, why, sizeof(why));
 	return vs_asprintf("slurm-vsphere: %s", why);
 }
 
@@ -300,16 +311,16 @@ static char *nodes_at(struct vs_core *c, const struct vs_host *h,
 	return l->nodes ? vs_strdup(l->nodes) : NULL;
 }
 
-static void row_make(struct vs_core *c, const struct vs_host *h,
+static void row_make(const struct vs_host *h,
 		     const struct vs_leaving *l, const struct vs_remains *r,
 		     char *nodes_take, struct vs_port_resv *row)
 {
 	int64_t now = vs_wall_ms() / 1000;
-	bool planned = vs_window_of(c, h->moid) != NULL;
+	bool planned = vs_window_of(h->moid) != NULL;
 
 	*row = (struct vs_port_resv) {
 		.name = resv_name(h), .nodes = nodes_take,
-		.comment = comment_of(c, h), .start = l->start,
+		.comment = comment_of(h), .start = l->start,
 		.end = planned || r->safe_at == VS_TIME_NEVER ?
 			l->start + YEAR_S : r->safe_at,
 	};
@@ -328,45 +339,43 @@ static size_t rows_make(struct vs_core *c, struct vs_port_resv **rows)
 	size_t n = 0, cap = 0;
 
 	*rows = NULL;
-	for (l = c->maintain.leaving; l; l = l->hh.next)
+	for (l = reservations.leaving; l; l = l->hh.next)
 		l->there = false;
 	for (const struct vs_host *h = c->inv.hosts; h && !c->observe;
 	     h = h->hh.next) {
-		const struct vs_window *w = vs_window_of(c, h->moid);
+		const struct vs_window *w = vs_window_of(h->moid);
 		struct vs_remains r;
 		char *nodes;
 
-		if (!w && !vs_host_wanted(c, h))
+		if (!w && !vs_host_wanted(h))
 			continue;
-		l = leaving(c, h->moid, w ? w->at : now, now);
+		l = leaving(h->moid, w ? w->at : now, now);
 		vs_host_remains(c, h, &r);
-		tell(c, h, l, &r);
+		tell(h, l, &r);
 		nodes = nodes_at(c, h, l, w && w->at > now, now);
 		if (!nodes)
 			continue;
 		VS_GROW(*rows, cap, n + 1);
-		row_make(c, h, l, &r, nodes, &(*rows)[n++]);
+		row_make(h, l, &r, nodes, &(*rows)[n++]);
 	}
-	HASH_ITER(hh, c->maintain.leaving, l, tmp)
+	HASH_ITER(hh, reservations.leaving, l, tmp)
 		if (!l->there)
-			drop(c, l);
+			drop(l);
 	return n;
 }
 
 bool vs_leaving_due(struct vs_core *c, int64_t now_ms,
 		    struct vs_port_resv **rows, size_t *n)
 {
-	struct vs_maintain *m = &c->maintain;
-
 	vs_assert_locked();
-	if (!c->ready || now_ms - m->said_ms < SAY_MS)
+	if (!c->ready || now_ms - reservations.said_ms < SAY_MS)
 		return false;
-	m->said_ms = now_ms;
+	reservations.said_ms = now_ms;
 	*n = rows_make(c, rows);
-	if (!*n && m->silent) {
+	if (!*n && reservations.silent) {
 		free(*rows);
 		return false;
 	}
-	m->silent = !*n;
+	reservations.silent = !*n;
 	return true;
 }

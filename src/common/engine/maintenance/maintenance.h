@@ -42,25 +42,6 @@ struct vs_leaving {
 	UT_hash_handle hh;
 };
 
-/* A host on which others drained nodes, or set them down. */
-struct vs_sick {
-	char host[VS_MOID_LEN];
-	int nodes;			/* that still are */
-	UT_hash_handle hh;
-};
-
-struct vs_maintain {
-	struct vs_sick *sick;		/* uthash by host */
-	struct vs_window *windows;
-	/* That for which VMs are placed now ends then, s since the epoch; 0:
-	 * nobody knows when. */
-	int64_t until;
-	int64_t asked;			/* the same of slurmctld's questions */
-	struct vs_leaving *leaving;	/* uthash by host */
-	bool silent;			/* Slurm has no reservation of ours */
-	int64_t said_ms;
-};
-
 /* What of ours keeps a host from being safe. */
 struct vs_remains {
 	size_t moves;			/* nodes whose VMs leave with the jobs */
@@ -86,7 +67,9 @@ void vs_host_remains(struct vs_core *c, const struct vs_host *h,
 void vs_remains_words(const struct vs_remains *r, char *out, size_t size);
 /* As report.h has it. */
 void vs_remains_json(const struct vs_remains *r, struct json_object *o);
-void vs_leaving_clear(struct vs_core *c);
+void vs_leaving_clear(void);
+/* Slurm's reservations are compared again: another configuration is in force. */
+void vs_leaving_renew(void);
 /* Slurm's reservations, as they shall be: all of them. Returns false if nothing is
  * to be said now; else the caller frees *rows and their strings. */
 struct vs_port_resv;
@@ -95,17 +78,17 @@ bool vs_leaving_due(struct vs_core *c, int64_t now_ms,
 
 /* drain_counts.c: drains by others, counted by host; lock held */
 void vs_health_look(struct vs_core *c, struct vs_node *n);
-int vs_health_drains(const struct vs_core *c, const char *host);
+int vs_health_drains(const char *host);
 /* The configuration in force has come; was: the limit before, -1: unknown. */
 void vs_health_limit(struct vs_core *c, int was);
 void vs_health_forget(struct vs_core *c, const char *host);
-void vs_health_gone(struct vs_core *c, const struct vs_node *n);
+void vs_health_gone(const struct vs_node *n);
 void vs_health_clear(struct vs_core *c);
 struct json_object *vs_health_json(const struct vs_core *c);
 void vs_health_read(struct vs_core *c, struct vs_j list);
 
 /* maintenance_window.c: planned maintenance; lock held */
-const struct vs_window *vs_window_of(const struct vs_core *c, const char *host);
+const struct vs_window *vs_window_of(const char *host);
 /* Instead of the one it had. -1: there are too many. */
 int vs_window_put(struct vs_core *c, const char *host, int64_t at,
 		  const char *why, bool requeue);
@@ -114,15 +97,13 @@ void vs_windows_clear(struct vs_core *c);
 /* Those that begin. */
 void vs_windows_pass(struct vs_core *c);
 /* What ends then is what VMs are placed for; returns what was before. */
-int64_t vs_until_set(struct vs_core *c, int64_t until);
-int64_t vs_until_job(const struct vs_core *c, const struct vs_node *n);
+int64_t vs_until_set(int64_t until);
 /* May what is placed now still run on the host when that begins? */
-bool vs_window_bars(const struct vs_core *c, const struct vs_window *w);
-const struct vs_window *vs_window_barring(const struct vs_core *c,
-					  const char *host);
-size_t vs_windows_barring(const struct vs_core *c);	/* the first so many */
+bool vs_window_bars(const struct vs_window *w);
+const struct vs_window *vs_window_barring(const char *host);
+size_t vs_windows_barring(void);	/* the first so many */
 bool vs_window_bars_node(const struct vs_core *c, const struct vs_node *n);
-struct json_object *vs_windows_json(const struct vs_core *c);
+struct json_object *vs_windows_json(void);
 void vs_windows_read(struct vs_core *c, struct vs_j list);
 
 #endif

@@ -18,7 +18,7 @@ static const struct vs_host *wanted_host(struct vs_core *c,
 {
 	const struct vs_host *h = vs_node_there(c, n);
 
-	return h && (n->orders.evict || vs_host_wanted(c, h)) ? h : NULL;
+	return h && (n->orders.evict || vs_host_wanted(h)) ? h : NULL;
 }
 
 static bool idle(const struct vs_node *n)
@@ -36,10 +36,10 @@ bool vs_node_kept_on(const struct vs_node *n)
 }
 
 /* It is idle. Each is logged once. */
-static void power_down(struct vs_core *c, struct vs_node *n, const char *why)
+static void power_down(struct vs_node *n, const char *why)
 {
 	if (!vs_node_kept_on(n)) {
-		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0,
+		vs_tell(VS_TELL_POWER_DOWN, n->name, 0,
 			n->said == VS_SAID_DOWN, why);
 		n->said = VS_SAID_DOWN;
 		return;
@@ -62,31 +62,31 @@ static bool by_force(const struct vs_node *n, bool requeue)
 }
 
 /* Of this node, or of all on the host. */
-static bool to_requeue(const struct vs_core *c, const struct vs_node *n,
+static bool to_requeue(const struct vs_node *n,
 		       const struct vs_host *h)
 {
 	const struct vs_avoid *a =
-		vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid);
+		vs_avoid_cause(VS_AVOID_DRAINED, h->moid);
 
 	return n->orders.evict ? n->orders.requeue : a && a->requeue;
 }
 
 /* Jobs' records say why, once they are back in the queue: jobs_why, which users
  * read, and so without an operator's note. why: the node's reason. */
-static void requeue(struct vs_core *c, struct vs_node *n, const char *why,
+static void requeue(struct vs_node *n, const char *why,
 		    const char *jobs_why)
 {
-	vs_tell(c, VS_TELL_GIVEUP, n->name, VS_JOB_ANY, false, why);
+	vs_tell(VS_TELL_GIVEUP, n->name, VS_JOB_ANY, false, why);
 	if (n->job)
-		vs_tell(c, VS_TELL_REQUEUED, NULL, n->job, false,
+		vs_tell(VS_TELL_REQUEUED, NULL, n->job, false,
 			jobs_why);
 	for (size_t i = 0; i < n->nbeside; i++)
-		vs_tell(c, VS_TELL_REQUEUED, NULL, n->beside[i].job, false,
+		vs_tell(VS_TELL_REQUEUED, NULL, n->beside[i].job, false,
 			jobs_why);
 }
 
 /* And why its VM didn't leave with its job. */
-static void why_stays(const struct vs_core *c, const struct vs_node *n,
+static void why_stays(const struct vs_node *n,
 		      const struct vs_host *h, bool note, char *why,
 		      size_t size)
 {
@@ -96,11 +96,11 @@ static void why_stays(const struct vs_core *c, const struct vs_node *n,
 		vs_orders_why(n, note, why, size);
 		return;
 	}
-	vs_host_wanted_words(c, h, note, why, size);
+	vs_host_wanted_words(h, note, why, size);
 	len = strlen(why);
 	if (n->vmotion.state == VS_VMOTION_STAYS)
 		snprintf(why + len, size - len, "; %s: %s",
-			 to_requeue(c, n, h) ? "jobs are requeued" :
+			 to_requeue(n, h) ? "jobs are requeued" :
 			 "its VM stays till the job's end", n->vmotion.why);
 }
 
@@ -122,23 +122,23 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (!h) {
 		n->maintained = false;
 		n->said = VS_SAID_NOTHING;
-		vs_tell(c, VS_TELL_UNDRAIN, n->name, 0, false, NULL);
+		vs_tell(VS_TELL_UNDRAIN, n->name, 0, false, NULL);
 		return;
 	}
 	n->maintained = true;
-	why_stays(c, n, h, true, why, sizeof(why));
-	if (by_force(n, to_requeue(c, n, h))) {
+	why_stays(n, h, true, why, sizeof(why));
+	if (by_force(n, to_requeue(n, h))) {
 		if (n->flags & VS_NODE_ALLOCATED)
 			vs_ended_begins(c, n, now_ms);
-		why_stays(c, n, h, false, jobs_why, sizeof(jobs_why));
-		if (to_requeue(c, n, h))
-			requeue(c, n, why, jobs_why);
+		why_stays(n, h, false, jobs_why, sizeof(jobs_why));
+		if (to_requeue(n, h))
+			requeue(n, why, jobs_why);
 		else
-			vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false, why);
+			vs_tell(VS_TELL_GIVEUP, n->name, 0, false, why);
 		return;
 	}
 	if (!(n->flags & VS_NODE_DRAIN))
-		vs_tell(c, VS_TELL_DRAIN, n->name, 0, false, why);
+		vs_tell(VS_TELL_DRAIN, n->name, 0, false, why);
 	if (idle(n))
-		power_down(c, n, why);
+		power_down(n, why);
 }

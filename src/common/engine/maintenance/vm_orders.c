@@ -25,7 +25,7 @@ static bool has_job(const struct vs_node *n)
 	return n->job || (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
 }
 
-static void ends(struct vs_core *c, struct vs_node *n, const char *how)
+static void ends(struct vs_node *n, const char *how)
 {
 	char wish[VS_MOID_LEN];
 
@@ -34,7 +34,7 @@ static void ends(struct vs_core *c, struct vs_node *n, const char *how)
 		n->orders.rebuild[0] ? "rebuild" : "eviction", how);
 	n->orders = (struct vs_orders){ .wish = "" };
 	vs_strlcpy(n->orders.wish, wish, sizeof(n->orders.wish));
-	c->hints_dirty = true;
+	vs_state_file_dirty();
 	vs_node_touch(n);
 }
 
@@ -56,19 +56,21 @@ void vs_orders_look(struct vs_core *c, struct vs_node *n)
 	vm = vs_node_vm(c, n);
 	if (o->evict && withdrawn(n)) {
 		o->wish[0] = '\0';	/* of the order that isn't to be */
-		ends(c, n, "is withdrawn: somebody has resumed the node");
+		ends(n, "is withdrawn: somebody has resumed the node");
 		return;
 	}
-	if (o->evict && !o->drained && (n->flags & VS_NODE_DRAIN))
-		o->drained = c->hints_dirty = true;
+	if (o->evict && !o->drained && (n->flags & VS_NODE_DRAIN)) {
+		o->drained = true;
+		vs_state_file_dirty();
+	}
 	if (o->evict && (!vm || vm->power == VS_POWER_OFF)) {
 		o->evict = o->requeue = o->drained = false;
-		c->hints_dirty = true;
+		vs_state_file_dirty();
 		if (!o->rebuild[0])
-			ends(c, n, "is done: it is off");
+			ends(n, "is done: it is off");
 	}
 	if (o->rebuild[0] && (!vm || strcmp(vm->moid, o->rebuild)))
-		ends(c, n, "goes on: the old one is gone");
+		ends(n, "goes on: the old one is gone");
 }
 
 void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size)
@@ -210,7 +212,7 @@ static struct json_object *give_named(struct vs_core *c, const char *name,
 		vs_err_set(&err, VS_E_GONE, "there is no such node any more");
 	if (n && !stands(c, &err)) {
 		give(c, n, order, row);
-		c->hints_dirty = true;
+		vs_state_file_dirty();
 		return row;
 	}
 	snprintf(text, sizeof(text), "changed while the order was given: %.120s; give it again",

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
 #include "util/mem.h"
 
 #define HOSTS_SLICE 16
@@ -61,7 +62,7 @@ static void pf_read(struct vs_core *c, const struct vs_host *h, int i,
 {
 	const struct vs_pf_use *use = &vs_sums_now(c)->hosts[h->index].pf[i];
 	const struct vs_pf *pf = &h->pfs[i];
-	int had = vs_drift_had(c, h, pf->pci);
+	int had = vs_drift_had(h, pf->pci);
 	int spare = use->total - use->ours - use->foreign - use->suspect -
 		use->held;
 	struct vs_metrics_pf *p;
@@ -96,11 +97,11 @@ static void pf_read(struct vs_core *c, const struct vs_host *h, int i,
 
 /* ---- hosts ------------------------------------------------------------- */
 
-static int breaker_of(const struct vs_core *c, const char *moid)
+static int breaker_of(const char *moid)
 {
-	const struct vs_breaker *b = vs_breaker_get(c, moid);
+	const struct vs_breaker *b = vs_breaker_get(moid);
 
-	return vs_avoid_cause(c, VS_AVOID_BROKEN, moid) ? 2 :
+	return vs_avoid_cause(VS_AVOID_BROKEN, moid) ? 2 :
 		b && b->trips ? 1 : 0;
 }
 
@@ -113,7 +114,7 @@ static void host_read(struct vs_core *c, struct vs_metrics_facts *f, size_t at,
 	if (!h)
 		return;		/* it went meanwhile */
 	m->state = vs_report_host_state(c, h);
-	m->breaker = breaker_of(c, h->moid);
+	m->breaker = breaker_of(h->moid);
 	for (int i = 0; i < h->npfs; i++)
 		pf_read(c, h, i, &bars[h->index], f, at);
 }
@@ -193,25 +194,26 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 {
 	int64_t now_ms = vs_clock();
 	const char *why = vs_ask_blocked(c);
+	const struct vs_prefetched ahead = vs_prefetch_counts();
 
-	f->kept = c->metrics;
+	f->kept = *vs_metrics_counted();
 	f->up = c->ready;
 	f->blocked = why != NULL;
 	f->observe = c->observe;
-	f->brake = c->brake.on;
-	f->in_flight[0] = c->provisioning;
-	f->in_flight[1] = c->power_ops;
+	f->brake = vs_brake_is_on();
+	f->in_flight[0] = vs_tasks_provisioning();
+	f->in_flight[1] = vs_tasks_power_ops();
 	f->in_flight_max[0] = c->conf->provision_max;
 	f->in_flight_max[1] = c->conf->power_max;
-	f->clones_hour = vs_clones_hour(c);
+	f->clones_hour = vs_clones_hour();
 	f->clones_max = c->conf->clones_max;
 	memset(f->parents, 0, sizeof(f->parents));
 	vs_parents_states(c, f->parents);
-	f->ahead = c->plans.nahead;
-	f->ahead_made = c->plans.made;
-	f->ahead_used = c->plans.used;
-	f->ahead_removed = c->plans.removed;
-	for (const struct vs_refused *r = c->refused; r; r = r->hh.next) {
+	f->ahead = ahead.now;
+	f->ahead_made = ahead.made;
+	f->ahead_used = ahead.used;
+	f->ahead_removed = ahead.removed;
+	for (const struct vs_refused *r = vs_refusals(); r; r = r->hh.next) {
 		f->waits[r->lacks]++;
 		if (r->lacks != VS_LACKS_NODES && r->lacked_ms &&
 		    now_ms - r->lacked_ms > f->oldest_ms)

@@ -400,8 +400,8 @@ static void kept(struct out *o)
 
 	family(o, HISTOGRAM, "slurmctld_kept_seconds", "seconds", "How long slurmctld was kept by us: our part of its calls, its locks in our hands; as it felt (wall), and our own work (cpu).");
 	for (int i = 0; i < VS_TIMED; i++) {
-		kept_of(o, words[i], "wall", &vs_core.times[i]);
-		kept_of(o, words[i], "cpu", &vs_core.cpu_times[i]);
+		kept_of(o, words[i], "wall", vs_timed(i, false));
+		kept_of(o, words[i], "cpu", vs_timed(i, true));
 	}
 	one_seconds(o, "scrape_lock_seconds", "The longest stretch of this reading's own work for which one of slurmctld's threads could be kept.", o->f->lock_us);
 }

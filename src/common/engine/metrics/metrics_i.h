@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is counted for the metrics where it happens (counters.c), and read when
- * somebody asks (collect.c, format.c). Included by core_i.h; the lock
+ * What is read for the metrics when somebody asks (collect.c, format.c). Included by core_i.h; the lock
  * is held unless said.
  */
 #ifndef VS_ENGINE_METRICS_I_H
@@ -10,6 +9,7 @@
 #include <stdint.h>
 #include "engine/core.h"
 #include "engine/clone_source/clone_source.h"
+#include "engine/state/counters.h"
 #include "plan/inventory/inventory.h"
 #include "util/buf.h"
 #include "util/err.h"
@@ -17,48 +17,6 @@
 struct vs_core;
 struct vs_node;
 struct vs_refused;
-
-#define VS_HIST_BOUNDS 12
-/* Durations by their upper bounds, the last one without. */
-struct vs_hist {
-	uint64_t n[VS_HIST_BOUNDS + 1];	/* not cumulated */
-	int64_t sum_ms;
-};
-extern const int64_t vs_hist_step_ms[VS_HIST_BOUNDS];
-extern const int64_t vs_hist_wait_ms[VS_HIST_BOUNDS];
-
-#define VS_METRIC_STEPS 16	/* room for enum vs_op_kind and VS_PACE_BOOT */
-struct vs_metrics {
-	struct vs_hist steps[VS_METRIC_STEPS];
-	uint64_t failed[VS_METRIC_STEPS][VS_CODES];
-	uint64_t starts;		/* VMs that we switched on and that came up */
-	uint64_t given_up[VS_CODES];	/* nodes, to Slurm */
-	struct vs_hist vf_wait;		/* of jobs, until they began */
-	struct vs_parent_counts {	/* by kind of their clones */
-		uint64_t made, failed, ended;
-	} parents[VS_CLONE_KINDS];
-	char at[96];			/* served at this URL, "": not */
-	char why[256];			/* why not, "": nobody asks for it */
-};
-
-/* ---- counters.c ---------------------------------------------------- */
-
-/* A step, of enum vs_op_kind or VS_PACE_BOOT, took so long. */
-void vs_metrics_step(struct vs_core *c, int step, int64_t ms);
-void vs_metrics_failed(struct vs_core *c, int step, enum vs_code code);
-void vs_metrics_given_up(struct vs_core *c, enum vs_code code);
-/* Its slurmd has registered after our power-on; ms: since it was seen on, 0: not
- * known. */
-void vs_metrics_started(struct vs_core *c, int64_t ms);
-/* Its guest was asked to shut down, and it is off now. */
-void vs_metrics_off_asked(struct vs_node *n, int64_t asked_ms);
-void vs_metrics_off(struct vs_core *c, struct vs_node *n, bool is_off,
-		    int64_t now_ms);
-/* A job was refused / begins; r: its last refusal, NULL: there was none. */
-void vs_metrics_lacks(struct vs_refused *r, enum vs_lacks lacks,
-		      int64_t now_ms);
-void vs_metrics_began(struct vs_core *c, const struct vs_refused *r,
-		      int64_t now_ms);
 
 /* ---- collect.c: a reading ---------------------------------------- */
 
@@ -125,6 +83,6 @@ struct vs_metrics_place {
 /* Serve where the configuration says, once somebody else has left the port. */
 void vs_metrics_keep(struct vs_core *c, struct vs_metrics_place *p,
 		     int64_t now_ms);
-void vs_metrics_end(struct vs_core *c, struct vs_metrics_place *p);
+void vs_metrics_end(struct vs_metrics_place *p);
 
 #endif

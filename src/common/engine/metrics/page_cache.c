@@ -28,14 +28,12 @@ static int page(bool openmetrics, struct vs_buf *out, struct vs_err *err)
 	return rc;
 }
 
-static void tell(struct vs_core *c, const char *at, const char *why)
+static void tell(const char *at, const char *why)
 {
 	bool news;
 
 	vs_lock();
-	news = strcmp(c->metrics.at, at) || strcmp(c->metrics.why, why);
-	vs_strlcpy(c->metrics.at, at, sizeof(c->metrics.at));
-	vs_strlcpy(c->metrics.why, why, sizeof(c->metrics.why));
+	news = vs_metrics_place_set(at, why);
 	vs_unlock();
 	if (news && *why)
 		vs_error("metrics are not served: %s", why);
@@ -59,7 +57,7 @@ void vs_metrics_keep(struct vs_core *c, struct vs_metrics_place *p,
 	port = c->conf->metrics_port;
 	vs_unlock();
 	if (!port) {
-		vs_metrics_end(c, p);
+		vs_metrics_end(p);
 		return;
 	}
 	v6 = strchr(addr, ':') != NULL;
@@ -69,16 +67,16 @@ void vs_metrics_keep(struct vs_core *c, struct vs_metrics_place *p,
 		return;
 	if (!vs_metrics_start(addr, port, page, NULL, &err)) {
 		vs_str_replace(&p->at, at);
-		tell(c, at, "");
+		tell(at, "");
 	} else {
 		vs_str_replace(&p->at, NULL);
-		tell(c, "", err.text);
+		tell("", err.text);
 	}
 }
 
-void vs_metrics_end(struct vs_core *c, struct vs_metrics_place *p)
+void vs_metrics_end(struct vs_metrics_place *p)
 {
 	vs_metrics_stop();
 	vs_str_replace(&p->at, NULL);
-	tell(c, "", "");
+	tell("", "");
 }

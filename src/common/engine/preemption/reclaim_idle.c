@@ -82,7 +82,7 @@ static bool helps_vf(struct vs_core *c, const struct vs_hold *h,
 static bool takes_vms(struct vs_core *c, const struct vs_host *host)
 {
 	return vs_host_usable(host) && !vs_avoid_get(c, host->moid, NULL) &&
-		!vs_window_barring(c, host->moid);
+		!vs_window_barring(host->moid);
 }
 
 /*
@@ -224,7 +224,7 @@ static size_t missing_of(struct vs_core *c, const struct vs_refused *r)
 	return missing < placeless ? missing : placeless;
 }
 
-static void take(struct vs_core *c, const struct vs_refused *r,
+static void take(const struct vs_refused *r,
 		 struct idle *all, struct vs_node *n, int64_t now_ms)
 {
 	if (all->would) {
@@ -235,7 +235,7 @@ static void take(struct vs_core *c, const struct vs_refused *r,
 	vs_info("node=%s idle VM is reclaimed for JobId=%u", n->name, r->job);
 	n->leave = true;
 	n->reclaimed_for = r->job;
-	c->plans.weighed = 0;
+	vs_plans_outdate();
 	vs_node_touch(n);
 	n->action_since_ms = now_ms;
 	all->going[all->ngoing++] = n->id;
@@ -323,7 +323,7 @@ static size_t reclaim_on(struct vs_core *c, const struct vs_refused *r,
 			continue;
 		missing = gained(missing, &room, f);
 		while (n)
-			take(c, r, all, &c->nodes[group[--n]], now_ms);
+			take(r, all, &c->nodes[group[--n]], now_ms);
 	}
 	return missing;
 }
@@ -389,7 +389,7 @@ static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
 
 		if (!may_go(r, all, want, n, now_ms) || !helps(c, n, want))
 			continue;
-		take(c, r, all, n, now_ms);
+		take(r, all, n, now_ms);
 		missing--;
 	}
 	mark(c, r, all, false);
@@ -409,6 +409,7 @@ size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out)
 
 void vs_reclaim(struct vs_core *c, int64_t now_ms)
 {
+	static unsigned int turn;	/* whose turn it is among them */
 	struct idle all = { .epoch = c->epoch };
 	uint32_t jobs[PER_PASS];
 	size_t n;
@@ -418,15 +419,15 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 	if (vs_ask_blocked(c))
 		return;
 	/* A few a pass, so that a long queue costs no more than a short one. */
-	n = vs_jobs_in_turn(c, true, now_ms, &c->reclaim_turn, jobs, PER_PASS);
+	n = vs_jobs_in_turn(true, now_ms, &turn, jobs, PER_PASS);
 	for (size_t i = 0; i < n && all.epoch == c->epoch; i++) {
 		struct vs_refused *r;
 
-		HASH_FIND(hh, c->refused, &jobs[i], sizeof(jobs[i]), r);
-		vs_until_set(c, r ? vs_wall_ms() / 1000 + r->lasts : 0);
+		r = vs_refusal(jobs[i]);
+		vs_until_set(r ? vs_wall_ms() / 1000 + r->lasts : 0);
 		if (r && vs_job_lacks_vfs(r, now_ms))
 			reclaim_for(c, r, &all, now_ms);
-		vs_until_set(c, 0);
+		vs_until_set(0);
 		vs_lock_lend();
 	}
 	idle_free(&all);

@@ -11,7 +11,7 @@
  * sums are as they were when a question is over. The lock is held.
  */
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/prefetch/prefetch_i.h"
 #include "util/mem.h"
 
 #define LATE_MS 60000		/* its end and our start are estimates */
@@ -43,13 +43,13 @@ bool vs_prefetch_to_spare(struct vs_core *c, const struct vs_node *n,
 {
 	size_t wanted = 0;
 	const struct vs_node *other;
-	struct vs_refused *r, *tmp;
+	struct vs_refused *r;
 
-	HASH_ITER(hh, c->refused, r, tmp)
+	for (r = vs_refusals(); r; r = r->hh.next)
 		if (stands(r, now_ms) &&
 		    wants_it(c, r, n))
 			wanted += r->need;
-	LIST_FOREACH(other, &c->plans.ahead, ahead.entry)
+	LIST_FOREACH(other, &vs_plans.ahead, ahead.entry)
 		wanted += other != n && other->ahead.state == VS_AHEAD_UP &&
 			!vs_ledger_get(&c->ledger, other->name);
 	return vs_room_for(c, n) > wanted;
@@ -76,7 +76,7 @@ bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n)
 		if (h)
 			come += h->ncards;
 	}
-	LIST_FOREACH(other, &c->plans.ahead, ahead.entry)
+	LIST_FOREACH(other, &vs_plans.ahead, ahead.entry)
 		if (other->ahead.state == VS_AHEAD_UP &&
 		    other->ahead.job == n->ahead.job &&
 		    !vs_ledger_get(&c->ledger, other->name))
@@ -121,7 +121,7 @@ static bool is_anothers(struct vs_core *c, const struct vs_node *n)
 
 	if (free_at_home(c, n))
 		return false;
-	LIST_FOREACH(other, &c->plans.ahead, ahead.entry)
+	LIST_FOREACH(other, &vs_plans.ahead, ahead.entry)
 		if (other != n && other->ahead.state == VS_AHEAD_UP &&
 		    other->ahead.job == n->ahead.job &&
 		    !vs_ledger_get(&c->ledger, other->name) &&
@@ -134,16 +134,16 @@ bool vs_prefetch_may_place(struct vs_core *c, const struct vs_node *n,
 			   int64_t now_ms)
 {
 	const struct vs_refused *own;
-	struct vs_refused *r, *tmp;
+	struct vs_refused *r;
 
 	if (n->job || n->ahead.state != VS_AHEAD_UP ||
 	    vs_prefetch_to_spare(c, n, now_ms))
 		return true;
 	if (takes_vf(n) && is_anothers(c, n))
 		return false;
-	HASH_FIND(hh, c->refused, &n->ahead.job, sizeof(n->ahead.job), r);
+	r = vs_refusal(n->ahead.job);
 	own = r;
-	HASH_ITER(hh, c->refused, r, tmp)
+	for (r = vs_refusals(); r; r = r->hh.next)
 		if (r != own && stands(r, now_ms) &&
 		    wants_it(c, r, n) && goes_before(r, own))
 			return false;
@@ -153,12 +153,12 @@ bool vs_prefetch_may_place(struct vs_core *c, const struct vs_node *n,
 /* ---- the sums as they will be ------------------------------------------------ */
 
 /* A VF comes (+1) or goes (-1). */
-static void shift_vf(struct vs_core *c, const struct vs_host *host,
+static void shift_vf(const struct vs_host *host,
 		     const char *pf, int sign)
 {
 	for (int i = 0; i < host->npfs; i++)
 		if (!strcmp(host->pfs[i].pci, pf))
-			c->sums.hosts[host->index].pf[i].free += sign;
+			vs_sums_made()->hosts[host->index].pf[i].free += sign;
 }
 
 /* What else a VM takes of its host and its pool. */
@@ -166,7 +166,7 @@ static void shift(struct vs_core *c, const struct vs_host *host,
 		  const struct vs_node *n, int sign)
 {
 	const struct vs_profile *p = n->profile;
-	struct vs_host_sum *sum = &c->sums.hosts[host->index];
+	struct vs_host_sum *sum = &vs_sums_made()->hosts[host->index];
 	int pool = vs_room_pool(&c->inv, host->cluster);
 	int64_t cpu = sign * vs_profile_cpu_mhz(p, host->core_mhz);
 	int64_t mem = sign * (vs_profile_reserved_mb(p) +
@@ -178,10 +178,10 @@ static void shift(struct vs_core *c, const struct vs_host *host,
 	sum->mem_given -= mem;
 	if (pool < 0)
 		return;
-	if (c->sums.pools[pool].cpu_mhz != VS_ROOM_UNKNOWN)
-		c->sums.pools[pool].cpu_mhz += cpu;
-	if (c->sums.pools[pool].mem_mb != VS_ROOM_UNKNOWN)
-		c->sums.pools[pool].mem_mb += mem;
+	if (vs_sums_made()->pools[pool].cpu_mhz != VS_ROOM_UNKNOWN)
+		vs_sums_made()->pools[pool].cpu_mhz += cpu;
+	if (vs_sums_made()->pools[pool].mem_mb != VS_ROOM_UNKNOWN)
+		vs_sums_made()->pools[pool].mem_mb += mem;
 }
 
 /* Its VM will be off by then, or make way for others. */
@@ -199,13 +199,13 @@ static void shift_held(struct vs_core *c, const struct vs_node *of, int sign)
 	if (!host)
 		return;
 	for (int i = 0; i < h->ncards; i++)
-		shift_vf(c, host, h->cards[i].pf, sign);
+		shift_vf(host, h->cards[i].pf, sign);
 	shift(c, host, of, sign);
 }
 
 /* So many of one adapter. Which of the host's PFs is open still: one each, and
  * again from the first where that isn't enough. */
-static void shift_some(struct vs_core *c, const struct vs_host *host,
+static void shift_some(const struct vs_host *host,
 		       const struct vs_adapter *a, const struct vs_network *net,
 		       int left, int sign)
 {
@@ -214,7 +214,7 @@ static void shift_some(struct vs_core *c, const struct vs_host *host,
 		for (int i = 0; i < host->npfs && left; i++) {
 			if (!vs_pf_reaches(a, net, &host->pfs[i]))
 				continue;
-			shift_vf(c, host, host->pfs[i].pci, sign);
+			shift_vf(host, host->pfs[i].pci, sign);
 			any = true;
 			left--;
 		}
@@ -231,9 +231,9 @@ static void shift_ahead(struct vs_core *c, const struct vs_node *of, int sign)
 
 	if (of->ahead.state != VS_AHEAD_CLONE || !host)
 		return;
-	shift_some(c, host, a, of->net, vs_adapter_vfs(a), -sign);
+	shift_some(host, a, of->net, vs_adapter_vfs(a), -sign);
 	if (a->with)
-		shift_some(c, host, a->with, of->net, vs_adapter_beside(a),
+		shift_some(host, a->with, of->net, vs_adapter_beside(a),
 			   -sign);
 	shift(c, host, of, -sign);
 }
@@ -247,7 +247,7 @@ static bool going(const struct vs_node *n)
 /* To the time of the node's start (+1), and back (-1). */
 static void shift_all(struct vs_core *c, const struct vs_node *n, int sign)
 {
-	const struct vs_plans *p = &c->plans;
+	const struct vs_plans *p = &vs_plans;
 	const struct vs_node *of;
 
 	for (size_t i = 0; i < p->nends; i++) {
@@ -259,7 +259,7 @@ static void shift_all(struct vs_core *c, const struct vs_node *n, int sign)
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (going(&c->nodes[i]) && &c->nodes[i] != n)
 			shift_held(c, &c->nodes[i], sign);
-	LIST_FOREACH(of, &c->plans.ahead, ahead.entry)
+	LIST_FOREACH(of, &vs_plans.ahead, ahead.entry)
 		if (of != n)
 			shift_ahead(c, of, sign);
 }
@@ -267,8 +267,8 @@ static void shift_all(struct vs_core *c, const struct vs_node *n, int sign)
 /* Disks are made now: for those, and for all that jobs may want meanwhile. */
 static bool store_has_room(const struct vs_core *c, const struct vs_node *n)
 {
-	return c->sums.store_mb == VS_ROOM_UNKNOWN ||
-	       c->sums.store_mb / (c->conf->provision_max + 1) >=
+	return vs_sums_made()->store_mb == VS_ROOM_UNKNOWN ||
+	       vs_sums_made()->store_mb / (c->conf->provision_max + 1) >=
 	       n->profile->disk_mb;
 }
 

@@ -17,26 +17,29 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/prefetch/prefetch_i.h"
+#include "engine/tasks/tasks.h"
 #include "util/mem.h"
 
 #define ASKED_MS 30000		/* beyond any sane power_save_interval */
 #define TRIES_AHEAD 2
 #define IN_VAIN 8
 
+struct vs_plans vs_plans;
+
 /* ---- one node's state --------------------------------------------------------- */
 
-static void set(struct vs_core *c, struct vs_node *n,
+static void set(struct vs_node *n,
 		enum vs_ahead_state state, int64_t now_ms)
 {
 	struct vs_ahead *a = &n->ahead;
 
 	if (a->state == VS_AHEAD_NOT && state != VS_AHEAD_NOT) {
-		LIST_INSERT_HEAD(&c->plans.ahead, n, ahead.entry);
-		c->plans.nahead++;
+		LIST_INSERT_HEAD(&vs_plans.ahead, n, ahead.entry);
+		vs_plans.nahead++;
 	} else if (a->state != VS_AHEAD_NOT && state == VS_AHEAD_NOT) {
 		LIST_REMOVE(n, ahead.entry);
-		c->plans.nahead--;
+		vs_plans.nahead--;
 		a->built = false;
 	}
 	a->state = state;
@@ -47,42 +50,44 @@ static void set(struct vs_core *c, struct vs_node *n,
 }
 
 /* A job has it, or somebody else has found a use for it. */
-static void used(struct vs_core *c, struct vs_node *n)
+static void used(struct vs_node *n)
 {
 	if (n->ahead.state == VS_AHEAD_GOES && n->op.kind == VS_OP_DESTROY)
-		c->plans.removed++;
+		vs_plans.removed++;
 	else
-		c->plans.used++;
-	set(c, n, VS_AHEAD_NOT, vs_clock());
+		vs_plans.used++;
+	set(n, VS_AHEAD_NOT, vs_clock());
 }
 
-void vs_prefetch_clear(struct vs_core *c)
+void vs_prefetch_clear(void)
 {
 	vs_assert_locked();
-	while (!LIST_EMPTY(&c->plans.ahead))
-		set(c, LIST_FIRST(&c->plans.ahead), VS_AHEAD_NOT, 0);
-	c->plans.nplanned = c->plans.nends = 0;
+	while (!LIST_EMPTY(&vs_plans.ahead))
+		set(LIST_FIRST(&vs_plans.ahead), VS_AHEAD_NOT, 0);
+	vs_plans.nplanned = vs_plans.nends = 0;
 }
 
 void vs_prefetch_carry(struct vs_core *c)
 {
 	vs_assert_locked();
-	LIST_INIT(&c->plans.ahead);
-	c->plans.nahead = 0;
+	LIST_INIT(&vs_plans.ahead);
+	vs_plans.nahead = 0;
 	for (size_t i = 0; i < c->nnodes; i++) {
-		if (c->nodes[i].ahead.state == VS_AHEAD_NOT)
+		struct vs_node *n = &c->nodes[i];
+
+		if (n->ahead.state == VS_AHEAD_NOT)
 			continue;
-		LIST_INSERT_HEAD(&c->plans.ahead, &c->nodes[i], ahead.entry);
-		c->plans.nahead++;
+		LIST_INSERT_HEAD(&vs_plans.ahead, n, ahead.entry);
+		vs_plans.nahead++;
 	}
-	c->plans.nplanned = c->plans.nends = 0;
+	vs_plans.nplanned = vs_plans.nends = 0;
 }
 
 /* Slurm doesn't power it up: what there is of it stays off. */
-static void stays_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+static void stays_off(struct vs_node *n, int64_t now_ms)
 {
 	n->ahead.spent = n->ahead.job;
-	set(c, n, n->ahead.built ? VS_AHEAD_CLONE : VS_AHEAD_NOT, now_ms);
+	set(n, n->ahead.built ? VS_AHEAD_CLONE : VS_AHEAD_NOT, now_ms);
 }
 
 /* Slurm's answer to VS_TELL_POWER_UP. */
@@ -91,7 +96,7 @@ static void up_told(struct vs_core *c, const struct vs_tell *t, bool accepted)
 	struct vs_node *n = accepted ? NULL : vs_node_named(c, t->node);
 
 	if (n && n->ahead.state == VS_AHEAD_UP && !n->ahead.rose)
-		stays_off(c, n, vs_clock());
+		stays_off(n, vs_clock());
 }
 
 /* Its power-on is begun in the very turn that shows the VF free. */
@@ -99,7 +104,7 @@ static void vf_free(struct vs_core *c)
 {
 	struct vs_node *n;
 
-	LIST_FOREACH(n, &c->plans.ahead, ahead.entry) {
+	LIST_FOREACH(n, &vs_plans.ahead, ahead.entry) {
 		if (n->ahead.state != VS_AHEAD_UP || n->tries ||
 		    vs_ledger_get(&c->ledger, n->name))
 			continue;
@@ -116,30 +121,30 @@ void vs_prefetch_claim_changed(struct vs_core *c, struct vs_node *n,
 	if (e == VS_CLAIM_RELEASED)
 		vf_free(c);
 	else if (e == VS_CLAIM_BY_JOB && n->ahead.state != VS_AHEAD_NOT)
-		used(c, n);
+		used(n);
 }
 
 static bool planned(const struct vs_core *c, const struct vs_node *n)
 {
-	return c->conf->prefetch && n->ahead.read == c->plans.read;
+	return c->conf->prefetch && n->ahead.read == vs_plans.read;
 }
 
 /* ---- when nobody comes ------------------------------------------------------------ */
 
-static void remove_vm(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+static void remove_vm(struct vs_node *n, int64_t now_ms)
 {
 	vs_info("node=%s its VM was made ahead and no job needs it: removed",
 		n->name);
-	set(c, n, VS_AHEAD_GOES, now_ms);
+	set(n, VS_AHEAD_GOES, now_ms);
 	n->dying = true;	/* made by us, and used by nobody */
 }
 
-static void goes(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+static void goes(struct vs_node *n, int64_t now_ms)
 {
 	if (n->ahead.state == VS_AHEAD_CLONE) {
-		remove_vm(c, n, now_ms);
+		remove_vm(n, now_ms);
 	} else if (n->flags & VS_NODE_POWERING_UP) {
-		vs_boot_for_nobody(c, n);
+		vs_boot_for_nobody(n);
 	} else if ((n->flags & VS_NODE_UP) && !n->leave &&
 		   !(n->flags & VS_NODE_STAYS)) {
 		n->leave = true;
@@ -147,7 +152,7 @@ static void goes(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 }
 
-static void follow_up(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+static void follow_up(struct vs_node *n, int64_t now_ms)
 {
 	struct vs_ahead *a = &n->ahead;
 
@@ -161,12 +166,12 @@ static void follow_up(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	/* It is down again: SuspendTime, an administrator, or ourselves. */
 	if (!a->unneeded_ms) {
-		stays_off(c, n, now_ms);
+		stays_off(n, now_ms);
 	} else if (a->built) {
-		remove_vm(c, n, now_ms);
+		remove_vm(n, now_ms);
 	} else {
-		c->plans.removed++;
-		set(c, n, VS_AHEAD_NOT, now_ms);
+		vs_plans.removed++;
+		set(n, VS_AHEAD_NOT, now_ms);
 	}
 }
 
@@ -182,12 +187,12 @@ static void follow(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	struct vs_ahead *a = &n->ahead;
 
 	if (a->state == VS_AHEAD_UP)
-		follow_up(c, n, now_ms);
+		follow_up(n, now_ms);
 	else if (taken(n))
-		used(c, n);
+		used(n);
 	else if (a->state == VS_AHEAD_GOES && vs_seen_none(n->seen)) {
-		c->plans.removed++;
-		set(c, n, VS_AHEAD_NOT, now_ms);
+		vs_plans.removed++;
+		set(n, VS_AHEAD_NOT, now_ms);
 	}
 	if (a->state == VS_AHEAD_NOT || a->state == VS_AHEAD_GOES)
 		return;
@@ -197,7 +202,7 @@ static void follow(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		a->unneeded_ms = now_ms;
 	else if (now_ms - a->unneeded_ms >=
 		 (int64_t)c->conf->prefetch_grace_s * 1000)
-		goes(c, n, now_ms);
+		goes(n, now_ms);
 }
 
 /* ---- what may be made ahead --------------------------------------------------------- */
@@ -235,34 +240,34 @@ static bool in_flight_full(const struct vs_core *c)
 	const struct vs_node *n;
 	int count = 0;
 
-	LIST_FOREACH(n, &c->plans.ahead, ahead.entry)
+	LIST_FOREACH(n, &vs_plans.ahead, ahead.entry)
 		count += n->ahead.state == VS_AHEAD_UP ?
 			!(n->flags & VS_NODE_UP) :
 			n->ahead.state == VS_AHEAD_CLONE &&
 			n->seen != VS_SEEN_OFF;
 	return count >= (c->conf->provision_max + 1) / 2 ||
-	       c->provisioning >= c->conf->provision_max;
+	       vs_tasks_provisioning() >= c->conf->provision_max;
 }
 
-static void power(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+static void power(struct vs_node *n, int64_t now_ms)
 {
 	bool had = n->ahead.state == VS_AHEAD_CLONE;
 	bool built = had || vs_seen_none(n->seen);
 
-	c->plans.made += !had;
-	set(c, n, VS_AHEAD_UP, now_ms);
+	vs_plans.made += !had;
+	set(n, VS_AHEAD_UP, now_ms);
 	n->ahead.built = built;
 	n->left_ms = 0;
 	vs_info("node=%s is powered up ahead of JobId=%u", n->name,
 		n->ahead.job);
-	vs_tell_ask(c, VS_TELL_POWER_UP, n->name, n->ahead.job, up_told);
+	vs_tell_ask(VS_TELL_POWER_UP, n->name, n->ahead.job, up_told);
 }
 
 /* To look for a place costs, with many hosts: where there was none for a few of
  * a kind, the others of it wait for the next reading. */
 static void clone_it(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	int *in_vain = &c->plans.in_vain[n->profile - c->profiles];
+	int *in_vain = &vs_plans.in_vain[n->profile - c->profiles];
 	struct vs_hold at;
 
 	if (*in_vain >= IN_VAIN)
@@ -271,9 +276,9 @@ static void clone_it(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		(*in_vain)++;
 		return;
 	}
-	set(c, n, VS_AHEAD_CLONE, now_ms);
+	set(n, VS_AHEAD_CLONE, now_ms);
 	n->ahead.built = true;
-	c->plans.made++;
+	vs_plans.made++;
 	n->tries = 0;
 	n->not_before_ms = 0;
 }
@@ -284,14 +289,14 @@ static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
 	bool cloned = n->ahead.state == VS_AHEAD_CLONE;
 
 	if ((n->ahead.state != VS_AHEAD_NOT && !cloned) ||
-	    (!cloned && c->plans.nahead >= (size_t)c->conf->prefetch) ||
+	    (!cloned && vs_plans.nahead >= (size_t)c->conf->prefetch) ||
 	    !may_have(c, n, p, now_ms) || in_flight_full(c) ||
 	    (vs_seen_none(n->seen) && vs_clones_scarce(c)))
 		return;
 	if (vs_prefetch_vf_comes(c, n) ||
 	    (!too_soon_to_power(c, p, now_ms) &&
 	     vs_prefetch_to_spare(c, n, now_ms)))
-		power(c, n, now_ms);
+		power(n, now_ms);
 	else if (!cloned && n->seen == VS_SEEN_NONE)
 		clone_it(c, n, now_ms);
 }
@@ -312,8 +317,8 @@ static void clone_ahead(struct vs_core *c, struct vs_node *n,
 	/* A host that is busy just now is asked again with the next plan. */
 	if (n->tries)
 		n->ahead.spent = n->ahead.job;
-	c->plans.made--;
-	set(c, n, VS_AHEAD_NOT, now_ms);
+	vs_plans.made--;
+	set(n, VS_AHEAD_NOT, now_ms);
 }
 
 void vs_prefetch_pass(struct vs_core *c, int64_t now_ms)
@@ -323,20 +328,20 @@ void vs_prefetch_pass(struct vs_core *c, int64_t now_ms)
 	vs_assert_locked();
 	if (vs_ask_blocked(c))
 		return;
-	for (n = LIST_FIRST(&c->plans.ahead); n; n = next) {
+	for (n = LIST_FIRST(&vs_plans.ahead); n; n = next) {
 		next = LIST_NEXT(n, ahead.entry);
 		follow(c, n, now_ms);
 	}
-	if (c->plans.weighed != c->plans.read) {
-		c->plans.weighed = c->plans.read;
-		c->plans.in_vain = vs_realloc(c->plans.in_vain, c->nprofiles + 1,
-					      sizeof(*c->plans.in_vain));
-		memset(c->plans.in_vain, 0,
-		       c->nprofiles * sizeof(*c->plans.in_vain));
-		for (size_t i = 0; i < c->plans.nplanned; i++)
-			weigh(c, &c->plans.planned[i], now_ms);
+	if (vs_plans_outdated_taken() || vs_plans.weighed != vs_plans.read) {
+		vs_plans.weighed = vs_plans.read;
+		vs_plans.in_vain = vs_realloc(vs_plans.in_vain, c->nprofiles + 1,
+					      sizeof(*vs_plans.in_vain));
+		memset(vs_plans.in_vain, 0,
+		       c->nprofiles * sizeof(*vs_plans.in_vain));
+		for (size_t i = 0; i < vs_plans.nplanned; i++)
+			weigh(c, &vs_plans.planned[i], now_ms);
 	}
-	for (n = LIST_FIRST(&c->plans.ahead); n; n = next) {
+	for (n = LIST_FIRST(&vs_plans.ahead); n; n = next) {
 		next = LIST_NEXT(n, ahead.entry);
 		clone_ahead(c, n, now_ms);
 	}
@@ -359,7 +364,7 @@ static int by_time(const void *a, const void *b)
 void vs_prefetch_planned(struct vs_core *c, const struct vs_port_ahead *rows,
 			 size_t n, int64_t now_ms)
 {
-	struct vs_plans *p = &c->plans;
+	struct vs_plans *p = &vs_plans;
 
 	vs_assert_locked();
 	free(p->planned);
@@ -400,4 +405,10 @@ int64_t vs_prefetch_within_s(const struct vs_core *c)
 	vs_assert_locked();
 	return c->conf->prefetch && !c->observe && c->ready ?
 		c->conf->prefetch_window_s : 0;
+}
+
+struct vs_prefetched vs_prefetch_counts(void)
+{
+	return (struct vs_prefetched) { vs_plans.nahead, vs_plans.made,
+					vs_plans.used, vs_plans.removed };
 }

@@ -34,18 +34,8 @@ struct vs_ahead {		/* of a node */
 	LIST_ENTRY(vs_node) entry;	/* while it is in some state */
 };
 
-/* Slurm's plan, as read last; planned: soonest start first. */
-struct vs_coming { int id; uint32_t job; int64_t at_ms; };
-struct vs_plans {
-	uint64_t read, weighed;		/* readings, and what was decided on;
-					 * 0: that was before VFs began to go */
-	struct vs_coming *planned, *ends;	/* ends: of a running job's node */
-	size_t nplanned, nends;
-	LIST_HEAD(, vs_node) ahead;	/* made ready for it */
-	size_t nahead;
-	int *in_vain;			/* nodes by kind, at this reading */
-	uint64_t made, used, removed;	/* VMs so far */
-};
+/* VMs that are made ready for planned jobs now, and so far. */
+struct vs_prefetched { uint64_t now, made, used, removed; };
 
 /* prefetch.c; lock held */
 /* How far ahead planned jobs matter, in s; 0: not at all. */
@@ -55,7 +45,8 @@ struct vs_port_ahead;
 void vs_prefetch_planned(struct vs_core *c, const struct vs_port_ahead *rows,
 			 size_t n, int64_t now_ms);
 void vs_prefetch_pass(struct vs_core *c, int64_t now_ms);
-void vs_prefetch_clear(struct vs_core *c);	/* another one's past */
+struct vs_prefetched vs_prefetch_counts(void);
+void vs_prefetch_clear(void);	/* another one's past */
 void vs_prefetch_carry(struct vs_core *c);	/* nodes have other ids now */
 /* Hears of holds that are released, and of nodes that a job gets. */
 vs_claim_fn vs_prefetch_claim_changed;

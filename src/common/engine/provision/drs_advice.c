@@ -11,12 +11,19 @@
  * that is there already, nor for one that is where an operator wanted it.
  */
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/provision/drs_advice_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"
 
 #define WAIT_MS 10000
+
+struct vs_drs vs_drs;
+
+void vs_drs_use(bool on)
+{
+	vs_drs.on = on;
+}
 
 static void settle(struct vs_node *n)
 {
@@ -65,20 +72,20 @@ static bool ask(struct vs_core *c, struct vs_node *n,
 	if (w.nhosts < 2)
 		return false;		/* there is nothing to choose */
 	if (vs_door(c, n, NULL, VS_DEED_DRS_PLACE, NULL, &err)) {
-		c->drs.failed++;
+		vs_drs.failed++;
 		vs_debug("node=%s DRS isn't asked: %s", n->name, err.text);
 		return false;
 	}
 	id = vs_vc_where(c->vc, &w, &err);
 	if (id < 0) {
-		c->drs.failed++;
+		vs_drs.failed++;
 		return false;
 	}
 	n->drs = (struct vs_node_drs) {
 		.id = (uint64_t)id, .since_ms = now_ms,
 	};
-	c->drs.asks[c->drs.nasks].id = (uint64_t)id;
-	vs_strlcpy(c->drs.asks[c->drs.nasks++].node, n->name, VS_NAME_LEN);
+	vs_drs.asks[vs_drs.nasks].id = (uint64_t)id;
+	vs_strlcpy(vs_drs.asks[vs_drs.nasks++].node, n->name, VS_NAME_LEN);
 	return true;
 }
 
@@ -87,15 +94,15 @@ bool vs_drs_waits(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
 	const struct vs_host *own = h ? vs_host_get(&c->inv, h->host) : NULL;
 
-	if (!c->drs.on || n->drs.settled || !own ||
+	if (!vs_drs.on || n->drs.settled || !own ||
 	    h->state != VS_HOLD_PROMISED)
 		return false;
 	if (n->drs.id && now_ms - n->drs.since_ms < WAIT_MS)
 		return true;
 	if (n->drs.id) {
-		c->drs.failed++;
+		vs_drs.failed++;
 		vs_debug("node=%s DRS doesn't answer", n->name);
-	} else if (c->drs.nasks == VS_DRS_ASKING) {
+	} else if (vs_drs.nasks == VS_DRS_ASKING) {
 		return true;
 	} else if (ask(c, n, own, now_ms)) {
 		return true;
@@ -109,11 +116,11 @@ static struct vs_node *asker(struct vs_core *c, uint64_t id)
 {
 	struct vs_node *n = NULL;
 
-	for (size_t i = 0; i < c->drs.nasks; i++) {
-		if (c->drs.asks[i].id != id)
+	for (size_t i = 0; i < vs_drs.nasks; i++) {
+		if (vs_drs.asks[i].id != id)
 			continue;
-		n = vs_node_named(c, c->drs.asks[i].node);
-		c->drs.asks[i] = c->drs.asks[--c->drs.nasks];
+		n = vs_node_named(c, vs_drs.asks[i].node);
+		vs_drs.asks[i] = vs_drs.asks[--vs_drs.nasks];
 		break;
 	}
 	return n && n->drs.id == id ? n : NULL;
@@ -127,13 +134,13 @@ static void take_answer(struct vs_core *c, struct vs_node *n, const char *host)
 	if (!h || h->state != VS_HOLD_PROMISED || vs_node_vm(c, n))
 		return;		/* it is too late for advice */
 	if (!strcmp(h->host, host)) {
-		c->drs.agreed++;
+		vs_drs.agreed++;
 	} else if (to && !vs_hold_move_to(c, n, to)) {
-		c->drs.moved++;
+		vs_drs.moved++;
 		vs_info("node=%s DRS would rather have it on host=%s", n->name,
 			to->name);
 	} else {
-		c->drs.refused++;
+		vs_drs.refused++;
 		vs_debug("node=%s DRS names host=%s, where it has no place",
 			 n->name, to ? to->name : host);
 	}
@@ -146,7 +153,7 @@ void vs_drs_answered(struct vs_core *c, uint64_t id, const char *host,
 
 	vs_assert_locked();
 	if (n && err) {
-		c->drs.failed++;
+		vs_drs.failed++;
 		vs_debug("node=%s DRS names no host: %s", n->name, err->text);
 	} else if (n) {
 		take_answer(c, n, host);
@@ -157,26 +164,26 @@ void vs_drs_answered(struct vs_core *c, uint64_t id, const char *host,
 
 void vs_drs_forget(struct vs_core *c)
 {
-	for (size_t i = 0; i < c->drs.nasks; i++) {
-		struct vs_node *n = vs_node_named(c, c->drs.asks[i].node);
+	for (size_t i = 0; i < vs_drs.nasks; i++) {
+		struct vs_node *n = vs_node_named(c, vs_drs.asks[i].node);
 
 		if (n)
 			n->drs = (struct vs_node_drs) { .id = 0 };
 	}
-	c->drs.nasks = 0;
+	vs_drs.nasks = 0;
 }
 
-void vs_report_drs(const struct vs_core *c, struct json_object *top)
+void vs_report_drs(struct json_object *top)
 {
 	struct json_object *o;
 
 	vs_assert_locked();
-	if (!c->drs.on)
+	if (!vs_drs.on)
 		return;
 	o = vs_jb_obj(NULL);
-	vs_jb_int(o, "agreed", (int64_t)c->drs.agreed);
-	vs_jb_int(o, "moved", (int64_t)c->drs.moved);
-	vs_jb_int(o, "refused", (int64_t)c->drs.refused);
-	vs_jb_int(o, "failed", (int64_t)c->drs.failed);
+	vs_jb_int(o, "agreed", (int64_t)vs_drs.agreed);
+	vs_jb_int(o, "moved", (int64_t)vs_drs.moved);
+	vs_jb_int(o, "refused", (int64_t)vs_drs.refused);
+	vs_jb_int(o, "failed", (int64_t)vs_drs.failed);
 	vs_jb_put(top, "drs", o);
 }

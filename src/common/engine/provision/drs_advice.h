@@ -21,15 +21,8 @@ struct vs_node_drs {			/* of the node's present hold */
 	bool settled;			/* it needs none any more */
 };
 
-struct vs_drs {
-	bool on;			/* Placement=drs */
-	struct { uint64_t id; char node[VS_NAME_LEN]; } asks[VS_DRS_ASKING];
-	size_t nasks;
-	/* answers: our own place, another that we took, one that we couldn't
-	 * take; none (DRS off, no right, late ...) */
-	uint64_t agreed, moved, refused, failed;
-};
-
+/* Placement=drs, or another. */
+void vs_drs_use(bool on);
 /* Is DRS still to say where this node's clone goes? Asks, where it must; the
  * node keeps its place in any case. Lock held. */
 bool vs_drs_waits(struct vs_core *c, struct vs_node *n, int64_t now_ms);
@@ -39,6 +32,6 @@ void vs_drs_answered(struct vs_core *c, uint64_t id, const char *host,
 /* The client is down: no answer comes. Lock held. */
 void vs_drs_forget(struct vs_core *c);
 /* For svf status; lock held. */
-void vs_report_drs(const struct vs_core *c, struct json_object *top);
+void vs_report_drs(struct json_object *top);
 
 #endif

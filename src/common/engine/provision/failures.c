@@ -16,16 +16,16 @@
 #define TRIES_HERE 2		/* faults of no clear cause, on one host */
 
 /* A job's node that can't be had: Slurm gets it back, with the cause. */
-void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why)
+void vs_node_give_up(struct vs_node *n, const char *why)
 {
 	if (n->giveup || n->wanted == VS_WANT_AHEAD)
 		return;		/* nobody has it yet */
 	vs_error("node=%s cannot be had: %s", n->name, why);
-	vs_metrics_given_up(c, n->last_err.code);
+	vs_metrics_given_up(n->last_err.code);
 	if (n->last_err.code == VS_E_SHORTAGE)
-		vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false, why);
+		vs_tell(VS_TELL_GIVEUP, n->name, n->job, false, why);
 	else
-		vs_tell(c, VS_TELL_FAIL, n->name, n->job, false, why);
+		vs_tell(VS_TELL_FAIL, n->name, n->job, false, why);
 	n->giveup = true;
 	n->tries = 0;
 }
@@ -62,12 +62,12 @@ static void blame_shared(struct vs_core *c, const struct vs_node *n,
 					 now_ms + VS_AVOID_HOST_MS))
 		return;
 	if (vs_vc_fault_is_licence(err->fault)) {
-		vs_avoid_put(c, VS_AVOID_LICENCE, at->cluster, NULL,
+		vs_avoid_put(VS_AVOID_LICENCE, at->cluster, NULL,
 			     now_ms + VS_AVOID_HOST_MS, err->text);
 		return;
 	}
 	/* of several nobody knows which: its host sees it */
-	vs_avoid_add(c, !space ? at->cluster : c->store[0] ? c->store :
+	vs_avoid_add(!space ? at->cluster : c->store[0] ? c->store :
 		     at->moid, NULL, now_ms + VS_AVOID_HOST_MS, err->text);
 }
 
@@ -78,7 +78,7 @@ static bool is_start(enum vs_op_kind k)
 }
 
 /* PFs without a VF, or devices: whichever the fault speaks of. */
-static void blame_cards(struct vs_core *c, const struct vs_host *at,
+static void blame_cards(const struct vs_host *at,
 			const struct vs_hold *h, const struct vs_err *err,
 			int64_t now_ms)
 {
@@ -86,7 +86,7 @@ static void blame_cards(struct vs_core *c, const struct vs_host *at,
 
 	for (int i = 0; i < h->ncards; i++)
 		if (device == (vs_host_device(at, h->cards[i].pf) != NULL))
-			vs_avoid_add(c, at->moid, h->cards[i].pf,
+			vs_avoid_add(at->moid, h->cards[i].pf,
 				     now_ms + VS_AVOID_PF_MS, err->text);
 }
 
@@ -100,11 +100,11 @@ static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 		return;
 	vs_offer_forget(at);
 	if (finds_none(err) && h && h->ncards) {
-		blame_cards(c, at, h, err, now_ms);
+		blame_cards(at, h, err, now_ms);
 	} else if (n->last_err.code == VS_E_SHORTAGE && err->fault[0]) {
 		blame_shared(c, n, at, err, now_ms);
 	} else {
-		vs_avoid_add(c, host, NULL, now_ms + VS_AVOID_HOST_MS,
+		vs_avoid_add(host, NULL, now_ms + VS_AVOID_HOST_MS,
 			     err->text);
 		vs_breaker_failed(c, host, n->name, err->text, now_ms);
 	}
@@ -139,7 +139,7 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 
 	n->last_err = *err;
 	n->last_err.code = judged(n, err, nobodys);
-	vs_metrics_failed(c, kind, err->code);
+	vs_metrics_failed(kind, err->code);
 	n->not_before_ms = now_ms + pause;
 	if (kind == VS_OP_SHUTDOWN)
 		not_asked(c, n, err->code, now_ms);
@@ -169,5 +169,5 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		err->fault[0] ? err->fault : "-", err->text);
 	if (++n->tries > VS_TRIES_MAX &&
 	    (n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON))
-		vs_node_give_up(c, n, err->text);
+		vs_node_give_up(n, err->text);
 }

@@ -69,7 +69,7 @@ static void op_done(void *arg, uint64_t id, const char *result,
 		return;
 	was = n->op;
 	vs_guest_words_done(n, !err);
-	if (vs_clone_way_ended(c, n, &was, err)) {
+	if (vs_clone_way_ended(n, &was, err)) {
 		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 	} else if (err) {
 		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
@@ -82,14 +82,14 @@ static void op_done(void *arg, uint64_t id, const char *result,
 			vs_op_name(was.kind), host_name(c, was.host),
 			was.task[0] ? was.task : "-",
 			(long long)(now_ms - was.since_ms));
-		vs_pace_note(c, n->profile, was.kind, now_ms - was.since_ms);
+		vs_pace_note(n->profile, was.kind, now_ms - was.since_ms);
 		vs_took_note(n, was.kind, now_ms - was.since_ms);
 		if (was.kind == VS_OP_RELOCATE)
-			n->move.failed = 0;
+			vs_move_done(n);
 		if (was.kind == VS_OP_SHUTDOWN)
 			vs_metrics_off_asked(n, was.since_ms);
 		else
-			vs_metrics_step(c, was.kind, now_ms - was.since_ms);
+			vs_metrics_step(was.kind, now_ms - was.since_ms);
 		/* Now it settles: id 0, until vCenter shows it. */
 		vs_op_set(c, n, was.kind, 0,
 		       result && result[0] ? result : was.vm, was.host,
@@ -147,7 +147,7 @@ void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (n->op.kind == VS_OP_CLONE)
 		vs_clone_unshown(c, n, now_ms);
 	if (n->op.kind != VS_OP_VMOTION && ++n->tries > VS_TRIES_MAX)
-		vs_node_give_up(c, n, n->last_err.text);
+		vs_node_give_up(n, n->last_err.text);
 	vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 	n->look_after = c->slow_seq + 1;
 	vs_vc_slow_now(c->vc);
@@ -169,16 +169,16 @@ static bool budget_left(const struct vs_core *c, enum vs_action a,
 /* Ends that nobody asked for: see removal_guard.c. An evicted VM goes off by an
  * operator's word, also where Slurm shows no power-down of its node. What was
  * made for one job and is off has had that job's end, whoever remembers it. */
-static bool brake_passed(struct vs_core *c, struct vs_node *n,
+static bool brake_passed(struct vs_node *n,
 			 const struct vs_vm *vm, enum vs_action action)
 {
 	if ((action != VS_DO_SHUTDOWN && action != VS_DO_DESTROY) ||
 	    (n->dying && !(action == VS_DO_DESTROY && n->orders.rebuild[0])) ||
 	    (action == VS_DO_SHUTDOWN && (n->orders.evict || (vm &&
-		vs_brake_was_asked(&c->brake, n->name, vm->moid)))) ||
+		vs_brake_was_asked(n->name, vm->moid)))) ||
 	    (n->wanted != VS_WANT_OFF && n->wanted != VS_WANT_GONE) ||
 	    (action == VS_DO_DESTROY && vm && vm->job_tag[0]) ||
-	    vs_brake_asks(c, &n->braked, vm ? vm->moid : n->name, n->name))
+	    vs_brake_asks(&n->braked, vm ? vm->moid : n->name, n->name))
 		return true;
 	vs_err_set(&n->last_err, VS_E_STATE,
 		   "the brake is on: an operator must look (svf reconcile)");
@@ -186,12 +186,12 @@ static bool brake_passed(struct vs_core *c, struct vs_node *n,
 }
 
 /* Does the call's spec add VFs or devices? (See requests.c.) */
-static bool adds_devices(const struct vs_core *c, const struct vs_node *n,
+static bool adds_devices(const struct vs_node *n,
 			 const struct vs_vm *vm, enum vs_action action,
 			 const struct vs_hold *h)
 {
 	return vs_adapter_takes(n->profile->adapter) &&
-	       (action == VS_DO_CLONE ? !vs_clone_way_plain(c) :
+	       (action == VS_DO_CLONE ? !vs_clone_way_plain() :
 		action == VS_DO_RECONFIGURE && vm && h &&
 		!strcmp(vm->host, h->host));
 }
@@ -207,7 +207,7 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	struct vs_err err = { 0 };
 	int64_t id = 0;
 
-	if (!budget_left(c, action, host) || !brake_passed(c, n, vm, action))
+	if (!budget_left(c, action, host) || !brake_passed(n, vm, action))
 		return 0;
 	vs_guest_words_done(n, false);	/* of a call whose end was lost */
 	id = vs_send(c, n, h, vm, action, now_ms, &op_calls, &kind, &err);
@@ -218,13 +218,13 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	if (id > 0) {
 		vs_op_set(c, n, kind, (uint64_t)id, vm ? vm->moid : "", host,
 		       now_ms);
-		n->op.devices = adds_devices(c, n, vm, action, h);
+		n->op.devices = adds_devices(n, vm, action, h);
 		n->starting = kind == VS_OP_POWER_ON ||
 			action == VS_DO_INSTANT;
 		if (n->starting)
 			n->power_sent_ms = now_ms;
 		if (kind == VS_OP_CLONE)
-			vs_clones_sent(c, n);
+			vs_clones_sent(n);
 		if (kind == VS_OP_CLONE && n->parent)
 			vs_strlcpy(n->op.source, n->parent->vm, VS_MOID_LEN);
 		if (kind != VS_OP_VMOTION)
@@ -273,13 +273,11 @@ void vs_op_forget_all(struct vs_core *c)
 		n->look_after = 0;
 		n->clone_lost = false;
 	}
-	c->nstrays = 0;
+	vs_strays_forget();
 	vs_parents_forget_calls(c);
 	vs_drs_forget(c);
 	vs_orphans_forget_calls(c);
-	vs_tasks_clear(c);
-	/* nodes that a configuration has dropped had some, too */
-	c->provisioning = c->power_ops = 0;
+	vs_tasks_clear();
 }
 
 /* ---- tasks that were there before us ---------------------------------------- */
@@ -288,16 +286,12 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 		       const struct vs_err *err)
 {
 	struct vs_core *c = arg;
-	size_t i = 0;
 
 	(void)result;
 	(void)err;
-	while (i < c->nstrays && c->strays[i].id != id)
-		i++;
-	if (i < c->nstrays) {
-		c->strays[i] = c->strays[--c->nstrays];
+	if (vs_stray_end(id)) {
 		vs_nodes_touch(c);
-		c->vf_freed = true;
+		vs_capacity_freed();
 		/* Its VM may be shown later than its end. */
 		vs_clones_lost_look(c);
 	}
@@ -306,12 +300,7 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 static void stray_add(struct vs_core *c, const struct vs_vc_task *task,
 		      uint64_t id)
 {
-	struct vs_stray *s;
-
-	VS_GROW(c->strays, c->cap_strays, c->nstrays + 1);
-	s = &c->strays[c->nstrays++];
-	*s = (struct vs_stray) { .id = id, .since_ms = vs_clock() };
-	vs_strlcpy(s->task, task->moid, sizeof(s->task));
+	vs_stray_add(id, task->moid, vs_clock());
 	vs_nodes_touch(c);
 	vs_info("task=%s (%s) is under way: adopted", task->moid, task->name);
 }
@@ -321,17 +310,14 @@ static void stray_add(struct vs_core *c, const struct vs_vc_task *task,
 void vs_strays_pass(struct vs_core *c, int64_t now_ms)
 {
 	vs_assert_locked();
-	for (size_t i = 0; i < c->nstrays; i++) {
-		struct vs_stray *s = &c->strays[i];
+	const char *task;
 
-		if (s->left || now_ms - s->since_ms < STRAY_MS)
-			continue;
+	while ((task = vs_stray_leave(now_ms - STRAY_MS))) {
 		vs_error("task=%s, a clone for a node that is not known, has not ended in %d s: it is called off, and waited for no longer",
-			 s->task, STRAY_MS / 1000);
-		s->left = true;
-		vs_vc_task_cancel(c->vc, s->task, NULL);
+			 task, STRAY_MS / 1000);
+		vs_vc_task_cancel(c->vc, task, NULL);
 		vs_nodes_touch(c);
-		c->vf_freed = true;
+		vs_capacity_freed();
 	}
 }
 
@@ -339,10 +325,9 @@ static bool task_known(const struct vs_core *c, const char *task)
 {
 	const struct vs_node *n;
 
-	for (size_t i = 0; i < c->nstrays; i++)
-		if (!strcmp(c->strays[i].task, task))
-			return true;
-	if (vs_parents_task(c, task))
+	if (vs_stray_known(task))
+		return true;
+	if (vs_parents_task(task))
 		return true;
 	LIST_FOREACH(n, &c->busy, busy)
 		if (!strcmp(n->op.task, task))
@@ -351,10 +336,10 @@ static bool task_known(const struct vs_core *c, const char *task)
 }
 
 /* Who has begun it may not be known. */
-static bool by_us(const struct vs_core *c, const struct vs_vc_task *task)
+static bool by_us(const struct vs_vc_task *task)
 {
-	return !task->user[0] || !c->vc_user[0] ||
-	       !strcasecmp(task->user, c->vc_user);
+	return !task->user[0] || !vs_vc_user()[0] ||
+	       !strcasecmp(task->user, vs_vc_user());
 }
 
 static bool from_our_template(const struct vs_core *c, const char *entity)
@@ -409,7 +394,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 					n->name, task->moid, task->name);
 			}
 		} else if ((!c->ready || vs_clone_lost(c)) &&
-			   !vs_clone_unanswered(c) && by_us(c, task) &&
+			   !vs_clone_unanswered(c) && by_us(task) &&
 			   strcasestr(task->name, "clone") &&
 			   from_our_template(c, task->entity)) {
 			id = vs_vc_task_adopt(c->vc, task->moid, &stray, NULL);

@@ -51,7 +51,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 	vs_uuid_random(uuid);
 	vs_spec_extra(c, n, uuid, &s);
 	vs_spec_hardware(c, n, h, &s, &cl.hw);
-	if (vs_node_clone_plain(c, n))
+	if (vs_node_clone_plain(n))
 		cl.hw.ncards = 0;	/* a reconfiguration adds them */
 	cl.hw.mgmt_mac = n->mgmt_mac;
 	vs_guest_words_asked(n, NULL);

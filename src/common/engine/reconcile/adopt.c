@@ -75,7 +75,8 @@ void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->adopt = false;
 		n->leave = !n->job && (n->flags & VS_NODE_UP) &&
 			n->profile->retention != VS_RETAIN_WARM;
-		c->vf_freed = c->name_freed = true;
+		vs_capacity_freed();
+		vs_name_freed();
 	}
 }
 
@@ -103,7 +104,7 @@ void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	n->adopt_asked_ms = now_ms;
 	if (now_ms - n->adopt_ms < (int64_t)c->conf->boot_timeout_s * 1000) {
-		vs_tell(c, VS_TELL_ADOPT, n->name, 0, false, NULL);
+		vs_tell(VS_TELL_ADOPT, n->name, 0, false, NULL);
 		return;
 	}
 	n->adopt = false;
@@ -111,6 +112,6 @@ void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		 "VM was on after a restart but slurmd didn't register within BootTimeout=%d s",
 		 c->conf->boot_timeout_s);
 	if (n->job)
-		vs_tell(c, VS_TELL_FAIL, n->name, n->job, false, why);
+		vs_tell(VS_TELL_FAIL, n->name, n->job, false, why);
 	vs_error("node=%s %s", n->name, why);
 }

@@ -49,28 +49,28 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
 
 	vs_err_set(&n->last_err, VS_E_OTHER_HOST, "%s", why);
-	vs_metrics_failed(c, VS_PACE_BOOT, VS_E_OTHER_HOST);
+	vs_metrics_failed(VS_PACE_BOOT, VS_E_OTHER_HOST);
 	if (n->boot_host[0]) {
-		vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms, why);
-		vs_breaker_cleared(c, n->boot_host, n->name);
-		vs_node_give_up(c, n, why);
+		vs_avoid_add(n->boot_host, n->boot_pf, now_ms, why);
+		vs_breaker_cleared(n->boot_host, n->name);
+		vs_node_give_up(n, why);
 		return;
 	}
 	vs_strlcpy(n->boot_host, vm->host, sizeof(n->boot_host));
 	/* of several nobody knows which it was */
 	vs_strlcpy(n->boot_pf, h && h->ncards == 1 ? h->cards[0].pf : "",
 		   sizeof(n->boot_pf));
-	vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms + VS_AVOID_HOST_MS,
+	vs_avoid_add(n->boot_host, n->boot_pf, now_ms + VS_AVOID_HOST_MS,
 		     why);
 	vs_breaker_failed(c, n->boot_host, n->name, why, now_ms);
 	if (!vs_room_for(c, n) && vm->power == VS_POWER_ON) {
-		vs_node_give_up(c, n, why);
+		vs_node_give_up(n, why);
 		return;
 	}
 	/* Somebody may have switched it off: once more, if only here. */
 	if (!vs_room_for(c, n)) {
-		vs_avoid_add(c, n->boot_host, n->boot_pf, now_ms, why);
-		vs_avoid_expire(c, now_ms);
+		vs_avoid_add(n->boot_host, n->boot_pf, now_ms, why);
+		vs_avoid_expire(now_ms);
 		vs_info("node=%s boots anew: %s", n->name, why);
 		return;
 	}
@@ -117,7 +117,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 	if (n->job ||
 	    now_ms - n->up_asked_ms < (int64_t)c->conf->prolog_timeout_s * 1000) {
-		vs_tell(c, VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
+		vs_tell(VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
 		return;
 	}
 	if (c->observe)
@@ -127,7 +127,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		 "no job waits for it and its VM was not on within PrologTimeout=%d s",
 		 c->conf->prolog_timeout_s);
 	vs_error("node=%s is powered down: %s", n->name, why);
-	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false, why);
+	vs_tell(VS_TELL_GIVEUP, n->name, 0, false, why);
 }
 
 /* While nothing is compared, or nothing may be done. */
@@ -143,22 +143,21 @@ void vs_boots_push(struct vs_core *c, int64_t now_ms)
 	}
 }
 
-static void booted(struct vs_core *c, struct vs_node *n, int64_t now_ms,
+static void booted(struct vs_node *n, int64_t now_ms,
 		   bool ask)
 {
-	vs_tell(c, VS_TELL_BOOTED, n->name, 0, ask, NULL);
-	c->tells[c->ntells - 1].at_ms = n->power_sent_ms;
+	vs_tell_booted(n->name, n->power_sent_ms, ask);
 	n->boot_told_ms = now_ms;
 }
 
 /* It registers by itself, now; only one that wasn't taken is asked. */
-static void is_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+static void is_ready(struct vs_node *n, int64_t now_ms)
 {
 	if (!n->boot_ready) {
 		n->boot_ready = true;
 		n->boot_told_ms = now_ms;
 	} else if (now_ms - n->boot_told_ms >= ASK_MS) {
-		booted(c, n, now_ms, true);
+		booted(n, now_ms, true);
 	}
 }
 
@@ -173,9 +172,9 @@ static bool silent(const struct vs_node *n, const struct vs_vm *vm,
 
 /* Slurm refuses the guest, or may have, for when it was switched on alone: no
  * host is to blame. */
-static void again(struct vs_core *c, struct vs_node *n, const char *why)
+static void again(struct vs_node *n, const char *why)
 {
-	vs_metrics_failed(c, VS_PACE_BOOT, VS_E_RETRY);
+	vs_metrics_failed(VS_PACE_BOOT, VS_E_RETRY);
 	vs_info("node=%s boots anew: %s", n->name, why);
 	n->cycle = true;
 }
@@ -191,10 +190,10 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->boot_host[0] = '\0';
 		if (n->starting && n->seen == VS_SEEN_ON && vm) {
 			vs_breaker_served(c, vm->host);
-			vs_metrics_started(c, n->powered_on_ms ?
+			vs_metrics_started(n->powered_on_ms ?
 					   now_ms - n->powered_on_ms : 0);
 			if (n->powered_on_ms) {
-				vs_pace_note(c, n->profile, VS_PACE_BOOT,
+				vs_pace_note(n->profile, VS_PACE_BOOT,
 					     now_ms - n->powered_on_ms);
 				vs_took_note(n, VS_PACE_BOOT,
 					     now_ms - n->powered_on_ms);
@@ -216,13 +215,13 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		if (n->power_sent_ms)
 			try_elsewhere(c, n, vm, why, now_ms);
 		else
-			again(c, n, why);
+			again(n, why);
 	} else if (!n->boot_told_ms || silent(n, vm, now_ms)) {
 		/* A guest may be up if its VM was switched on by a person, or
 		 * by the engine before a restart: it registers once only. */
-		booted(c, n, now_ms, n->boot_told_ms ||
+		booted(n, now_ms, n->boot_told_ms ||
 		       (!n->power_sent_ms && !c->observe));
 	} else if (!strcmp(vm->guest_state, "ready")) {
-		is_ready(c, n, now_ms);
+		is_ready(n, now_ms);
 	}
 }

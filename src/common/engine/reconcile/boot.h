@@ -13,7 +13,7 @@ void vs_foreign_look(struct vs_core *c, struct vs_node *n);
 
 /* missing_vm.c: VMs that vCenter doesn't show and that are not gone; lock held */
 void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-bool vs_missing_forget(struct vs_core *c, struct vs_node *n);
+bool vs_missing_forget(struct vs_node *n);
 
 /* boot.c: from Slurm's wish to registration; lock held */
 void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags);

@@ -74,6 +74,7 @@ void vs_foreign_look(struct vs_core *c, struct vs_node *n)
 	else
 		vs_info("node=%s: no foreign VM stands in its place any more",
 			n->name);
-	c->name_freed |= !now;
+	if (!now)
+		vs_name_freed();
 	vs_node_touch(n);
 }

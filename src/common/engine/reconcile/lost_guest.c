@@ -35,7 +35,7 @@ void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (n->ending_ms && now_ms >= n->ending_ms) {
 		vs_ended_over(n);
 		vs_node_touch(n);
-		c->name_freed = true;
+		vs_name_freed();
 	}
 	if (!(n->flags & VS_NODE_ALLOCATED) || !c->loaded)
 		n->ran_on[0] = '\0';
@@ -50,7 +50,7 @@ void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		n->ran_lost = false;
 }
 
-static void unstick(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+static void unstick(struct vs_node *n, int64_t now_ms)
 {
 	const uint32_t stuck = VS_NODE_POWERED_DOWN | VS_NODE_COMPLETING;
 	const uint32_t others = VS_NODE_ALLOCATED | VS_NODE_POWERING_UP |
@@ -66,7 +66,7 @@ static void unstick(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (now_ms - n->stuck_ms < STUCK_MS)
 		return;
 	n->stuck_ms = now_ms;
-	vs_tell(c, VS_TELL_GIVEUP, n->name, 0, false,
+	vs_tell(VS_TELL_GIVEUP, n->name, 0, false,
 		"it was off, and its last job's end never came");
 }
 
@@ -91,18 +91,18 @@ void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	const uint32_t running = VS_NODE_UP | VS_NODE_ALLOCATED;
 	bool elsewhere;
 
-	unstick(c, n, now_ms);
+	unstick(n, now_ms);
 	if ((n->flags & running) != running || n->seen != VS_SEEN_ON || !vm ||
 	    n->op.kind == VS_OP_VMOTION)
 		return;
 	elsewhere = n->ran_on[0] && n->ran_lost && strcmp(n->ran_on, vm->host);
 	vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
 	n->ran_lost = false;
-	if (!elsewhere || vs_job_waits(c, n->job))
+	if (!elsewhere || vs_job_waits(n->job))
 		return;
 	vs_error("node=%s has a job for Slurm but its VM was started again on host=%s",
 		 n->name, vm->host_ptr->name);
 	vs_ended_begins(c, n, now_ms);
-	vs_tell(c, VS_TELL_GIVEUP, n->name, n->job, false,
+	vs_tell(VS_TELL_GIVEUP, n->name, n->job, false,
 		"its VM was started again on another host under a job");
 }

@@ -23,11 +23,12 @@
 #define SILENT_MS 5000
 
 /* Jobs may wait for it, and nobody else tells the scheduler. */
-static void end(struct vs_core *c, struct vs_node *n, const char *why)
+static void end(struct vs_node *n, const char *why)
 {
 	if (n->missing) {
 		vs_info("node=%s is no longer missed: %s", n->name, why);
-		c->vf_freed = c->name_freed = true;
+		vs_capacity_freed();
+		vs_name_freed();
 	}
 	n->missing = VS_MISSING_NOT;
 	n->alive[0] = '\0';
@@ -55,7 +56,7 @@ static void look_elsewhere(struct vs_core *c, struct vs_node *n)
 	} else if (vm ? vm->power != VS_POWER_OFF : n->alive_lost) {
 		begin(n, VS_MISSING_SEEN);
 	} else {
-		end(c, n, vm ? "its VM is off" : "its VM is gone");
+		end(n, vm ? "its VM is off" : "its VM is gone");
 		n->known_off = true;
 	}
 }
@@ -76,7 +77,7 @@ static void find(struct vs_core *c, struct vs_node *n)
 }
 
 /* What Slurm says of a node that is missed. */
-static void look_at_slurm(struct vs_core *c, struct vs_node *n,
+static void look_at_slurm(struct vs_node *n,
 			  int64_t now_ms)
 {
 	const uint32_t power = VS_NODE_POWERED_DOWN | VS_NODE_POWERING_UP |
@@ -85,7 +86,7 @@ static void look_at_slurm(struct vs_core *c, struct vs_node *n,
 	if (n->flags & power)
 		return;			/* Slurm listens to nobody there */
 	if (n->flags & VS_NODE_DOWN) {
-		end(c, n, "Slurm has given it up");
+		end(n, "Slurm has given it up");
 		return;
 	}
 	if (!(n->flags & VS_NODE_NO_RESPOND))
@@ -94,7 +95,7 @@ static void look_at_slurm(struct vs_core *c, struct vs_node *n,
 		n->silent_ms = now_ms;
 	else if (n->missing == VS_MISSING_SLURM &&
 		 now_ms - n->silent_ms >= SILENT_MS)
-		end(c, n, "its slurmd doesn't answer either");
+		end(n, "its slurmd doesn't answer either");
 }
 
 void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -106,7 +107,7 @@ void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vm = vs_node_vm(c, n);
 	if (vm) {
 		if (n->missing)
-			end(c, n, "its VM is there");
+			end(n, "its VM is there");
 		n->alive_lost = !vm->connected;
 		if (vm->connected && vm->power == VS_POWER_OFF) {
 			n->alive[0] = '\0';
@@ -123,20 +124,20 @@ void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		look_elsewhere(c, n);
 	else if (!n->missing && !c->ready && !n->known_off &&
 		 (n->flags & VS_NODE_UP) &&	/* which may be old */
-		 !vs_brake_was_asked(&c->brake, n->name, NULL))
+		 !vs_brake_was_asked(n->name, NULL))
 		begin(n, VS_MISSING_SLURM);
 	if (n->missing && !n->alive[0])
 		find(c, n);
 	if (n->missing)
-		look_at_slurm(c, n, now_ms);
+		look_at_slurm(n, now_ms);
 }
 
 /* svf vm forget: the operator knows that there is none. */
-bool vs_missing_forget(struct vs_core *c, struct vs_node *n)
+bool vs_missing_forget(struct vs_node *n)
 {
 	bool was = n->missing;
 
 	vs_assert_locked();
-	end(c, n, "an operator says that its VM is gone");
+	end(n, "an operator says that its VM is gone");
 	return was;
 }

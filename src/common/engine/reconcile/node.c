@@ -81,7 +81,7 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 	if (n->missing)
 		return VS_SEEN_UNKNOWN;
 	if (!vm)
-		return vs_strays_wait(c) ? VS_SEEN_BUSY :
+		return vs_strays_wait() ? VS_SEEN_BUSY :
 			vs_node_seen_none(n);
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return VS_SEEN_ALIEN;
@@ -139,10 +139,11 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 	vs_assert_locked();
 	flags = not_up_by_that(n->flags, flags);
 	if (n->flags && rests_down(flags) && !rests_down(n->flags))
-		c->name_freed = true;
+		vs_name_freed();
 	if (flags != n->flags)
 		vs_node_touch(n);
-	c->unjudged |= ((flags ^ n->flags) & VS_NODE_STAYS_EVER) != 0;
+	if (((flags ^ n->flags) & VS_NODE_STAYS_EVER) != 0)
+		vs_findings_outdate();
 	if (is_idle(flags) && !is_idle(n->flags))
 		n->idle_ms = vs_clock();
 	/* Heard while vCenter was away it is Slurm's word all the same. */
@@ -154,7 +155,7 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 		n->left_ms = 0;
 	vs_boot_asked(c, n, flags);
 	if (vs_boot_comes_late(n, flags))
-		vs_boot_for_nobody(c, n);
+		vs_boot_for_nobody(n);
 	n->flags = flags;
 }
 
@@ -180,11 +181,11 @@ static void boot_look(struct vs_node *n, int64_t now_ms)
  * what Slurm and vCenter show together: when the job began the one may not have
  * told yet that the node is up. A VM on which others run stays as it is.
  */
-static bool must_renew(struct vs_core *c, const struct vs_node *n)
+static bool must_renew(const struct vs_node *n)
 {
 	return (n->flags & VS_NODE_UP) &&
 		(seen_is_off(n->seen) || n->seen == VS_SEEN_ON_WRONG) &&
-		!vs_job_runs(n) && vs_job_waits(c, n->job);
+		!vs_job_runs(n) && vs_job_waits(n->job);
 }
 
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -206,7 +207,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	vm = vs_node_vm(c, n);
 	if (vm && vm->power != VS_POWER_OFF && (!ends || n->dying))
-		vs_brake_asked(c, n->name, vm->moid, ends);
+		vs_brake_asked(n->name, vm->moid, ends);
 	if (wanted != n->wanted) {
 		vs_debug("node=%s wanted=%s", n->name, vs_wanted_name(wanted));
 		n->wanted = wanted;
@@ -227,12 +228,12 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	 * old guest that was under way may make Slurm believe it up again. */
 	if (n->seen == VS_SEEN_ON)
 		n->renew = false;
-	if (n->wanted == VS_WANT_KEEP && must_renew(c, n)) {
+	if (n->wanted == VS_WANT_KEEP && must_renew(n)) {
 		n->renew = true;
 		n->wanted = wanted_of(n, now_ms);
 	}
 	boot_look(n, now_ms);
-	vs_metrics_off(c, n, seen_is_off(n->seen), now_ms);
+	vs_metrics_off(n, seen_is_off(n->seen), now_ms);
 	vs_adopt_looked(c, n);
 	vs_health_look(c, n);
 }
@@ -245,7 +246,7 @@ static bool avoided(const struct vs_core *c, const struct vs_hold *h)
 		if (vs_avoid_get(c, h->host, h->cards[i].pf))
 			return true;
 	return vs_avoid_get(c, h->host, "") ||
-	       vs_window_barring(c, h->host);
+	       vs_window_barring(h->host);
 }
 
 /* A place is needed before a VM is built, moved, changed or started. */
@@ -278,7 +279,7 @@ static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	n->not_before_ms = now_ms + 1000;
 	/* A job can wait in the queue better than here. */
 	if (n->job && ++n->tries > VS_TRIES_MAX)
-		vs_node_give_up(c, n, err.text);
+		vs_node_give_up(n, err.text);
 	return false;
 }
 
@@ -286,9 +287,9 @@ static bool place_ready(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	bool ready;
 
-	vs_until_set(c, vs_until_job(c, n));
+	vs_until_set(vs_until_job(n));
 	ready = place_now(c, n, now_ms);
-	vs_until_set(c, 0);
+	vs_until_set(0);
 	return ready;
 }
 
@@ -300,11 +301,11 @@ static bool needs_place(enum vs_action a)
 }
 
 /* Somebody else's VM has the name. */
-static void report_alien(struct vs_core *c, struct vs_node *n)
+static void report_alien(struct vs_node *n)
 {
 	vs_err_set(&n->last_err, VS_E_EXISTS, "%s", n->foreign);
 	if (n->wanted != VS_WANT_KEEP)
-		vs_node_give_up(c, n, n->foreign);
+		vs_node_give_up(n, n->foreign);
 }
 
 /*
@@ -331,12 +332,12 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING))
 		vs_ended_begins(c, n, now_ms);
 	if (!used)
-		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, false,
+		vs_tell(VS_TELL_POWER_DOWN, n->name, 0, false,
 			"its VM was off");
 	else if (now_ms - n->action_since_ms >= OFF_SURE_MS &&
 		 (!vs_seen_none(n->seen) ||
 		  (n->flags & (VS_NODE_NO_RESPOND | VS_NODE_POWERED_DOWN))))
-		vs_tell(c, VS_TELL_GIVEUP, n->name,
+		vs_tell(VS_TELL_GIVEUP, n->name,
 			n->job ? n->job : VS_JOB_ANY, false,
 			"its VM was switched off under a job");
 }
@@ -347,15 +348,15 @@ static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		report_off(c, n, now_ms);
 	} else if (!n->reported_ms || now_ms - n->reported_ms >= REPORT_MS) {
 		n->reported_ms = now_ms;
-		report_alien(c, n);
+		report_alien(n);
 	}
 }
 
 /* Power saving is kept awake, and told of nodes that nobody needs any more. */
-static void keep_alive(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+static void keep_alive(struct vs_node *n, int64_t now_ms)
 {
 	if (n->wanted == VS_WANT_READY && now_ms - n->ready_since_ms > 1000)
-		vs_tell(c, VS_TELL_SCAN, n->name, 0, false, NULL);
+		vs_tell(VS_TELL_SCAN, n->name, 0, false, NULL);
 	/* Retention=off|destroy: as soon as Slurm has no use for it. One that
 	 * somebody drained may stay up for long. */
 	if (!n->leave)
@@ -366,7 +367,7 @@ static void keep_alive(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	    !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
 			  VS_NODE_POWER_DOWN_ASKED)) &&
 	    (!n->leave_ms || now_ms - n->leave_ms >= LEAVE_AGAIN_MS)) {
-		vs_tell(c, VS_TELL_POWER_DOWN, n->name, 0, n->leave_ms != 0,
+		vs_tell(VS_TELL_POWER_DOWN, n->name, 0, n->leave_ms != 0,
 			n->ahead.state == VS_AHEAD_UP ?
 			"it was powered up ahead of a job that needs it no more" :
 			"Retention of its partition");
@@ -390,7 +391,7 @@ static void rebuilt(struct vs_core *c, const struct vs_tell *t, bool accepted)
 		/* An epilog may take its time. */
 		if (!(n->flags & VS_NODE_COMPLETING) &&
 		    vs_clock() - n->action_since_ms > REFUSED_MS)
-			vs_node_give_up(c, n, "Slurm doesn't let its VM be built anew");
+			vs_node_give_up(n, "Slurm doesn't let its VM be built anew");
 	}
 }
 
@@ -408,7 +409,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_boot_act(c, n, now_ms);
 	if (c->observe)
 		return;		/* the action is the plan */
-	keep_alive(c, n, now_ms);
+	keep_alive(n, now_ms);
 	vs_adopt_act(c, n, now_ms);
 	vs_ended_act(c, n, now_ms);
 	vs_maintain_act(c, n, now_ms);
@@ -430,7 +431,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	if (n->wanted == VS_WANT_RENEW) {
 		/* Slurm must know before its node's VM goes off. */
-		vs_tell_ask(c, VS_TELL_REBUILD, n->name, n->job, rebuilt);
+		vs_tell_ask(VS_TELL_REBUILD, n->name, n->job, rebuilt);
 		return;
 	}
 	if (needs_place(action) && !place_ready(c, n, now_ms))

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
 #include "plan/allocation/shared_capacity.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -22,28 +23,58 @@
 #define SHOWN_MS 3000		/* vCenter's time to show what was done */
 #define PAUSE_MAX_MS (5 * 60 * 1000)
 
-static struct vs_orphan *by_op(struct vs_core *c, uint64_t id)
+static struct {
+	struct vs_orphan *orphans;	/* uthash by moid */
+	bool holds_left;		/* some are of names that are no nodes */
+	int64_t orphans_ms;		/* looked for then */
+} own;
+
+const struct vs_orphan *vs_orphans(void)
 {
-	struct vs_orphan *o = c->orphans;
+	return own.orphans;
+}
+
+void vs_orphans_look_again(void)
+{
+	own.orphans_ms = 0;
+}
+
+size_t vs_orphans_confirm(int64_t minute)
+{
+	size_t n = 0;
+
+	for (struct vs_orphan *o = own.orphans; o; o = o->hh.next) {
+		if (o->braked != VS_BRAKE_WAITS)
+			continue;
+		o->braked = VS_BRAKE_PASSED;
+		vs_brake_count(o->vm, minute, true);
+		n++;
+	}
+	return n;
+}
+
+static struct vs_orphan *by_op(uint64_t id)
+{
+	struct vs_orphan *o = own.orphans;
 
 	while (o && o->op != id)
 		o = o->hh.next;
 	return o;
 }
 
-static void op_set(struct vs_core *c, struct vs_orphan *o, uint64_t id)
+static void op_set(struct vs_orphan *o, uint64_t id)
 {
 	if (o->op)
-		c->power_ops--;
+		vs_tasks_power_add(-1);
 	o->op = id;
 	if (id)
-		c->power_ops++;
+		vs_tasks_power_add(1);
 }
 
-static void forget(struct vs_core *c, struct vs_orphan *o)
+static void forget(struct vs_orphan *o)
 {
-	op_set(c, o, 0);
-	HASH_DEL(c->orphans, o);
+	op_set(o, 0);
+	HASH_DEL(own.orphans, o);
 	free(o);
 }
 
@@ -57,9 +88,9 @@ static void done(void *arg, uint64_t id, const char *result,
 	int64_t now_ms = vs_clock();
 
 	(void)result;
-	o = by_op(c, id);
+	o = by_op(id);
 	if (o) {
-		op_set(c, o, 0);
+		op_set(o, 0);
 		o->not_before_ms = now_ms + SHOWN_MS;
 		if (err) {
 			int64_t pause = (int64_t)SHOWN_MS << o->tries;
@@ -127,7 +158,7 @@ static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
 
 	if (o->op || now_ms < o->not_before_ms || !o->unknown_to_slurm ||
 	    c->slow_seq <= o->judged_after ||
-	    c->power_ops >= c->conf->power_max || !vm->readable ||
+	    vs_tasks_power_ops() >= c->conf->power_max || !vm->readable ||
 	    !vm->connected || !vm->host_ptr ||
 	    (vm->power != VS_POWER_ON && vm->power != VS_POWER_OFF))
 		return;
@@ -140,11 +171,11 @@ static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
 	}
 	if (vm->power == VS_POWER_OFF && stood_on(c, o, vm, now_ms))
 		return;
-	if (!vs_brake_asks(c, &o->braked, vm->moid, vm->name))
+	if (!vs_brake_asks(&o->braked, vm->moid, vm->name))
 		return;
 	id = end_call(c, o, vm, now_ms, &err);
 	if (id > 0)
-		op_set(c, o, (uint64_t)id);
+		op_set(o, (uint64_t)id);
 	else if (id < 0)
 		o->not_before_ms = now_ms + SHOWN_MS;
 }
@@ -154,29 +185,30 @@ static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
 static void scan(struct vs_core *c)
 {
 	struct vs_orphan *o, *tmp;
+	int ours = 0;
 
-	c->ours = 0;
-	HASH_ITER(hh, c->orphans, o, tmp)
+	HASH_ITER(hh, own.orphans, o, tmp)
 		o->there = false;
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
 		if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 			continue;
-		c->ours++;
+		ours++;
 		if (vs_node_named(c, vm->name))
 			continue;
-		HASH_FIND_STR(c->orphans, vm->moid, o);
+		HASH_FIND_STR(own.orphans, vm->moid, o);
 		if (!o) {
 			o = vs_calloc(1, sizeof(*o));
 			vs_strlcpy(o->vm, vm->moid, sizeof(o->vm));
 			o->judged_after = c->slow_seq;
-			HASH_ADD_STR(c->orphans, vm, o);
+			HASH_ADD_STR(own.orphans, vm, o);
 		}
 		vs_strlcpy(o->name, vm->name, sizeof(o->name));
 		o->there = true;
 	}
-	HASH_ITER(hh, c->orphans, o, tmp)
+	HASH_ITER(hh, own.orphans, o, tmp)
 		if (!o->there)
-			forget(c, o);
+			forget(o);
+	vs_brake_ours(ours);
 }
 
 /* ---- their VFs --------------------------------------------------------------- */
@@ -207,7 +239,7 @@ static void hold_take(struct vs_core *c, const struct vs_vm *vm)
 		return;
 	taken = vs_ledger_get(&c->ledger, vm->name);
 	vs_ledger_set_state(&c->ledger, taken, VS_HOLD_REQUESTED);
-	c->holds_left = true;
+	own.holds_left = true;
 }
 
 /* On: its card counts. Gone, or off with no task at work on it: nothing does. */
@@ -220,7 +252,7 @@ static bool hold_is_over(const struct vs_core *c, const struct vs_hold *h)
 		return true;
 	if (!vm->readable || !vm->connected || vm->power == VS_POWER_UNKNOWN)
 		return false;
-	HASH_FIND_STR(c->orphans, vm->moid, o);
+	HASH_FIND_STR(own.orphans, vm->moid, o);
 	return vm->power == VS_POWER_ON || (o && c->slow_seq > o->judged_after);
 }
 
@@ -228,33 +260,33 @@ static void holds_end(struct vs_core *c)
 {
 	struct vs_hold *h, *tmp;
 
-	if (!c->holds_left)
+	if (!own.holds_left)
 		return;
-	c->holds_left = false;
+	own.holds_left = false;
 	HASH_ITER(hh, c->ledger.holds, h, tmp) {
 		if (h->parent || vs_node_named(c, h->node) ||
 		    vs_vmotion_hold_of(h->node))
 			continue;
 		if (!hold_is_over(c, h)) {
-			c->holds_left = true;
+			own.holds_left = true;
 			continue;
 		}
 		vs_ledger_release(&c->ledger, h->node);
-		c->vf_freed = true;
+		vs_capacity_freed();
 	}
 }
 
 void vs_orphans_pass(struct vs_core *c, int64_t now_ms)
 {
 	vs_assert_locked();
-	if (now_ms - c->orphans_ms >= SCAN_MS) {
-		c->orphans_ms = now_ms;
+	if (now_ms - own.orphans_ms >= SCAN_MS) {
+		own.orphans_ms = now_ms;
 		scan(c);
 		holds_end(c);
 	}
 	if (c->observe || c->blocked[0])
 		return;
-	for (struct vs_orphan *o = c->orphans, *next; o; o = next) {
+	for (struct vs_orphan *o = own.orphans, *next; o; o = next) {
 		const struct vs_vm *vm = vs_vm_get(&c->inv, o->vm);
 
 		next = o->hh.next;
@@ -269,7 +301,7 @@ void vs_orphan_busy(struct vs_core *c, const struct vs_vm *vm)
 {
 	struct vs_orphan *o;
 
-	HASH_FIND_STR(c->orphans, vm->moid, o);
+	HASH_FIND_STR(own.orphans, vm->moid, o);
 	if (o)
 		o->judged_after = c->slow_seq;
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS)
@@ -278,40 +310,45 @@ void vs_orphan_busy(struct vs_core *c, const struct vs_vm *vm)
 
 void vs_orphans_forget_calls(struct vs_core *c)
 {
-	for (struct vs_orphan *o = c->orphans; o; o = o->hh.next) {
-		op_set(c, o, 0);
+	for (struct vs_orphan *o = own.orphans; o; o = o->hh.next) {
+		op_set(o, 0);
 		o->judged_after = c->slow_seq;
 	}
 }
 
-void vs_orphans_clear(struct vs_core *c)
+void vs_orphans_clear(void)
 {
 	struct vs_orphan *o, *tmp;
 
 	vs_assert_locked();
-	HASH_ITER(hh, c->orphans, o, tmp)
-		forget(c, o);
+	HASH_ITER(hh, own.orphans, o, tmp)
+		forget(o);
 }
 
 /* ---- Slurm's word ------------------------------------------------------------- */
 
-size_t vs_orphans_list(const struct vs_core *c, struct vs_port_node **rows)
+size_t vs_orphans_list(struct vs_port_node **rows)
 {
 	size_t n = 0;
 
 	vs_assert_locked();
-	*rows = vs_calloc(HASH_COUNT(c->orphans) + 1, sizeof(**rows));
-	for (const struct vs_orphan *o = c->orphans; o; o = o->hh.next)
+	*rows = vs_calloc(HASH_COUNT(own.orphans) + 1, sizeof(**rows));
+	for (const struct vs_orphan *o = own.orphans; o; o = o->hh.next)
 		(*rows)[n++].name = vs_strdup(o->name);
 	return n;
 }
 
-void vs_orphans_seen(struct vs_core *c, const struct vs_port_node *rows,
+void vs_orphans_seen(const struct vs_port_node *rows,
 		     size_t n)
 {
 	vs_assert_locked();
-	for (struct vs_orphan *o = c->orphans; o; o = o->hh.next)
+	for (struct vs_orphan *o = own.orphans; o; o = o->hh.next)
 		for (size_t i = 0; i < n; i++)
 			if (!strcmp(rows[i].name, o->name))
 				o->unknown_to_slurm = !rows[i].flags;
+}
+
+void vs_holds_left(void)
+{
+	own.holds_left = true;
 }

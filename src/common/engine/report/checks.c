@@ -71,7 +71,7 @@ static void put(struct asked *a, enum vs_check code, const char *object,
 
 static void add_drift(struct asked *a, const struct vs_core *c)
 {
-	for (const struct vs_avoid *d = c->avoids; d; d = d->next) {
+	for (const struct vs_avoid *d = vs_avoids(); d; d = d->next) {
 		const struct vs_host *h = vs_host_get(&c->inv, d->moid);
 		VS_FREE char *fix = NULL;
 
@@ -94,7 +94,7 @@ static const char *cluster_name(const struct vs_core *c, const char *moid)
 
 static void add_licences(struct asked *a, const struct vs_core *c)
 {
-	for (const struct vs_avoid *d = c->avoids; d; d = d->next)
+	for (const struct vs_avoid *d = vs_avoids(); d; d = d->next)
 		if (d->cause == VS_AVOID_LICENCE)
 			put(a, VS_CHECK_LICENCE, cluster_name(c, d->moid), "",
 			    d->why, "licences of vCenter and of the hosts that permit it",
@@ -120,11 +120,14 @@ static void add_overcommits(struct asked *a, struct vs_core *c)
 		}
 }
 
-static void add_findings(struct asked *a, const struct vs_core *c)
+static void add_findings(struct asked *a)
 {
-	for (size_t i = 0; i < c->nfindings; i++)
-		if (c->findings[i].found.object)
-			add(a, &c->findings[i].found);
+	size_t n;
+	const struct vs_finding *f = vs_findings(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (f[i].found.object)
+			add(a, &f[i].found);
 }
 
 static void add_vcenter(struct asked *a, const struct vs_core *c)
@@ -165,17 +168,16 @@ void vs_report_check(struct vs_core *c, struct json_object *top, uint32_t uid)
 	slurm_check(c, &slurm);
 	vs_lock();
 	vs_jb_bool(top, "up", c->ready);
-	vs_jb_int(top, "seq", (int64_t)c->checks.judged);
-	if (c->checks.read_ms)
-		vs_jb_int(top, "read", vs_report_epoch(c->checks.read_ms));
+	vs_jb_int(top, "seq", (int64_t)vs_checks_judged());
+	if (vs_checks_read_ms())
+		vs_jb_int(top, "read", vs_report_epoch(vs_checks_read_ms()));
 	vs_jb_int(top, "hosts", c->inv.nhosts);
 	if (c->ready) {
-		add_findings(&a, c);
+		add_findings(&a);
 		add_drift(&a, c);
 		add_licences(&a, c);
 		add_overcommits(&a, c);
-		site = vs_checked_use(c->checks.site);
-		hosts = vs_checked_use(c->checks.hosts);
+		vs_checks_found(&site, &hosts);
 	} else {
 		add_vcenter(&a, c);
 	}
@@ -200,13 +202,13 @@ void vs_report_recheck(struct vs_core *c, struct json_object *top,
 	bool operator = vs_core_is_operator(uid);
 
 	vs_lock();
-	vs_jb_int(top, "seq", (int64_t)c->checks.begun);
+	vs_jb_int(top, "seq", (int64_t)vs_checks_begun());
 	/* A look, and no login that was refused: whoever watches asks again
 	 * and again, and a few of them lock the account. */
 	if (operator) {
-		c->checks.look = true;
-		vs_calm_end(c, vs_clock());
-		vs_checks_renew(c);
+		vs_checks_look();
+		vs_calm_end(vs_clock());
+		vs_checks_renew();
 		vs_jb_bool(top, "asked", c->ready);
 	}
 	vs_unlock();

@@ -58,9 +58,9 @@ static enum vs_parent_state stands(const struct vs_vm *vm)
 	}
 }
 
-static const char *state_of(const struct vs_core *c, const struct vs_vm *vm)
+static const char *state_of(const struct vs_vm *vm)
 {
-	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+	for (const struct vs_parent *p = vs_parents_all()->all; p; p = p->hh.next)
 		if (!strcmp(p->vm, vm->moid) && doing(p) != VS_PARENT_STATES)
 			return vs_parent_states[doing(p)];
 	return vs_parent_states[stands(vm)];
@@ -82,7 +82,7 @@ void vs_parents_states(const struct vs_core *c,
 	LIST_FOREACH(vm, &c->inv.parents, with_parents)
 		if (is_parent(c, vm))
 			n[vm->parent.kind][stands(vm)]++;
-	for (p = c->parents.all; p; p = p->hh.next) {
+	for (p = vs_parents_all()->all; p; p = p->hh.next) {
 		if (doing(p) == VS_PARENT_STATES)
 			continue;
 		vm = vs_vm_get(&c->inv, p->vm);
@@ -109,16 +109,16 @@ const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm)
 {
 	const struct vs_parent *r;
 
-	HASH_FIND_STR(c->parents.all, vm->moid, r);
+	HASH_FIND_STR(vs_parents_all()->all, vm->moid, r);
 	if (!r || !r->unwanted_ms || vs_parent_wanted(c, vm))
 		return NULL;
 	if (r->has_children)
 		return "VMs stand on it";
-	if (r->copied || c->parents.copies_lost)
+	if (r->copied || vs_parents_all()->copies_lost)
 		return "a clone of it may be under way";
-	if (c->parents.missing)
+	if (vs_parents_all()->missing)
 		return "a node's VM is missed";
-	if (c->parents.unread[0])
+	if (vs_parents_all()->unread[0])
 		return "a VM that may stand on it can't be read";
 	if (!vm->readable || !vm->connected)
 		return "it or its host can't be reached";
@@ -138,7 +138,7 @@ static struct json_object *parent_json(struct vs_core *c,
 
 	vs_jb_str(o, "vm", vm->name);
 	vs_jb_str(o, "kind", vs_clone_name(vm->parent.kind));
-	vs_jb_str(o, "state", state_of(c, vm));
+	vs_jb_str(o, "state", state_of(vm));
 	vs_report_str(o, "template", template_of(c, &vm->parent));
 	put_store(o, vm);
 	vs_report_str(o, "host", vm->host_ptr ? vm->host_ptr->name : NULL);
@@ -153,7 +153,7 @@ static struct json_object *parent_json(struct vs_core *c,
 /* Its mark was taken away, and it has children still: see orphan_vms.c. */
 static void unmarked(const struct vs_core *c, struct json_object *arr)
 {
-	for (const struct vs_orphan *r = c->orphans; r; r = r->hh.next) {
+	for (const struct vs_orphan *r = vs_orphans(); r; r = r->hh.next) {
 		const struct vs_vm *vm = r->stood_on ?
 			vs_vm_get(&c->inv, r->vm) : NULL;
 		struct json_object *o;
@@ -232,7 +232,7 @@ void vs_report_parents(struct vs_core *c, struct json_object *top)
 		free(names[i]);
 		vs_lock_lend();
 	}
-	for (const struct vs_parent *p = c->parents.all; p; p = p->hh.next)
+	for (const struct vs_parent *p = vs_parents_all()->all; p; p = p->hh.next)
 		if (p->op == VS_PARENT_CLONES &&
 		    !vs_vm_get_named(&c->inv, c->folder, p->name))
 			vs_jb_add(arr, coming_json(c, p));
@@ -274,7 +274,7 @@ int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
 	a = vs_calloc(1, sizeof(*a));
 	a->key = key;
 	a->ms = step == VS_PARENT_READY ? 0 :
-		vs_pace_ms(c, n->profile, VS_PACE_PARENT);
+		vs_pace_ms(n->profile, VS_PACE_PARENT);
 	HASH_ADD(hh, *all, key, sizeof(a->key), a);
 	return a->ms;
 }

@@ -14,11 +14,13 @@ void vs_report_notes(struct vs_core *c, struct json_object *top, bool operators)
 	const char *blocked = vs_ask_blocked(c);
 	struct json_object *arr = vs_jb_arr();
 	bool some = blocked != NULL;
+	size_t n;
+	const struct vs_finding *found = vs_findings(&n);
 
 	if (blocked && blocked != c->unserved && blocked != c->blocked)
 		vs_jb_add_str(arr, blocked);
-	for (size_t i = 0; i < c->nfindings; i++) {
-		const struct vs_finding *f = &c->findings[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_finding *f = &found[i];
 
 		if (f->stops == VS_STOPS_NOTHING && !operators)
 			continue;
@@ -56,7 +58,7 @@ void vs_report_suspects(struct vs_core *c, struct json_object *top)
 }
 
 /* How much of slurmctld's time is ours. */
-void vs_report_times(struct vs_core *c, struct json_object *top)
+void vs_report_times(struct json_object *top)
 {
 	static const char *const keys[VS_TIMED] = {
 		[VS_TIMED_CALLS] = "select_calls",
@@ -64,14 +66,14 @@ void vs_report_times(struct vs_core *c, struct json_object *top)
 	};
 
 	for (int i = 0; i < VS_TIMED; i++) {
-		struct vs_times *t = &c->times[i];
+		struct vs_times *t = vs_timed(i, false);
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_int(o, "count", (int64_t)atomic_load(&t->count));
 		vs_jb_int(o, "p50_us", vs_times_quantile(t, 500));
 		vs_jb_int(o, "p99_us", vs_times_quantile(t, 990));
 		vs_jb_int(o, "worst_us", atomic_load(&t->worst_us));
-		t = &c->cpu_times[i];
+		t = vs_timed(i, true);
 		vs_jb_int(o, "cpu_p50_us", vs_times_quantile(t, 500));
 		vs_jb_int(o, "cpu_p99_us", vs_times_quantile(t, 990));
 		vs_jb_int(o, "cpu_worst_us", atomic_load(&t->worst_us));

@@ -55,7 +55,7 @@ struct plan {
 
 bool vs_plan_stands(const struct vs_core *c, const struct vs_plan_base *b)
 {
-	return c->epoch == b->epoch && c->load_seq == b->load_seq;
+	return c->epoch == b->epoch && vs_load_seq() == b->load_seq;
 }
 
 bool vs_plan_lend(const struct vs_core *c, const struct vs_plan_base *b)
@@ -88,7 +88,7 @@ static enum vs_seen after(struct vs_core *c, const struct row *r,
 
 	switch (a) {
 	case VS_DO_CLONE:
-		return vs_node_clone_plain(c, r->n) ? VS_SEEN_OFF_OTHER :
+		return vs_node_clone_plain(r->n) ? VS_SEEN_OFF_OTHER :
 			VS_SEEN_OFF;
 	case VS_DO_POWER_ON:
 	case VS_DO_INSTANT:
@@ -278,11 +278,11 @@ static void row_measure(const struct vs_core *c, struct row *r,
 					     &p->calls);
 	known = r->parent_ms >= 0;
 	for (size_t i = 0; i < r->nsteps; i++) {
-		r->step_ms[i] = vs_pace_ms(c, profile, op_of(r->steps[i]));
+		r->step_ms[i] = vs_pace_ms(profile, op_of(r->steps[i]));
 		known &= r->step_ms[i] >= 0;
 		r->alone_ms += r->step_ms[i];
 	}
-	r->boot_ms = vs_pace_ms(c, profile, VS_PACE_BOOT);
+	r->boot_ms = vs_pace_ms(profile, VS_PACE_BOOT);
 	known &= r->boot_ms >= 0;
 	r->alone_ms = known ? r->alone_ms + r->boot_ms + r->parent_ms : -1;
 }
@@ -493,7 +493,7 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 	top = vs_jb_obj(NULL);
 	sees_nodes = c->port->sees_nodes(c->port->ctx, uid);
 	vs_lock();
-	p.base = (struct vs_plan_base) { c->epoch, c->load_seq };
+	p.base = (struct vs_plan_base) { c->epoch, vs_load_seq() };
 	ids = vs_calloc(c->nnodes + 1, sizeof(*ids));
 	whole = ids_find(c, names, ids, &p) && rows_make(c, ids, &p) &&
 		plan_make(c, ids, &p) &&

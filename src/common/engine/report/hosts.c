@@ -15,15 +15,15 @@
 const char *vs_report_host_state(const struct vs_core *c,
 				 const struct vs_host *h)
 {
-	const struct vs_breaker *b = vs_breaker_get(c, h->moid);
+	const struct vs_breaker *b = vs_breaker_get(h->moid);
 
 	return !h->connected ? "disconnected" :
 	       !h->powered_on || h->standby ? "standby" :
 	       h->maintenance ? "maintenance" :
 	       h->entering_maintenance ? "entering-maintenance" :
-	       vs_avoid_cause(c, VS_AVOID_DRAINED, h->moid) ? "drained" :
-	       vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid) ||
-	       vs_avoid_cause(c, VS_AVOID_SICK, h->moid) ? "quarantined" :
+	       vs_avoid_cause(VS_AVOID_DRAINED, h->moid) ? "drained" :
+	       vs_avoid_cause(VS_AVOID_BROKEN, h->moid) ||
+	       vs_avoid_cause(VS_AVOID_SICK, h->moid) ? "quarantined" :
 	       h->quarantine || !h->pfs_known ? "unknown" :
 	       b && b->trips ? "on-trial" :
 	       vs_avoid_any(c, h) ? "avoided" : "up";
@@ -111,11 +111,11 @@ static void avoid_reasons(const struct vs_core *c, const struct vs_host *h,
 {
 	int64_t until_ms = 0;
 
-	for (const struct vs_avoid *a = vs_checks_unfit(c, h->moid); a;
+	for (const struct vs_avoid *a = vs_checks_unfit(h->moid); a;
 	     a = a->next)
 		add_reason(why, avoid_words(a));
 
-	for (const struct vs_avoid *a = c->avoids; a; a = a->next) {
+	for (const struct vs_avoid *a = vs_avoids(); a; a = a->next) {
 		if (!vs_avoid_of(c, a, h))
 			continue;
 		add_reason(why, avoid_words(a));
@@ -130,11 +130,11 @@ static void avoid_reasons(const struct vs_core *c, const struct vs_host *h,
 static void leaving_reasons(struct vs_core *c, const struct vs_host *h,
 			    struct json_object *o, struct json_object **why)
 {
-	const struct vs_window *w = vs_window_of(c, h->moid);
+	const struct vs_window *w = vs_window_of(h->moid);
 	struct vs_remains r;
 	char words[256];
 
-	if (!w && !vs_host_wanted(c, h))
+	if (!w && !vs_host_wanted(h))
 		return;
 	if (w) {
 		add_reason(why, vs_strdup(w->why));
@@ -146,15 +146,15 @@ static void leaving_reasons(struct vs_core *c, const struct vs_host *h,
 	vs_remains_json(&r, o);
 }
 
-static void drains_reason(const struct vs_core *c, const struct vs_host *h,
+static void drains_reason(const struct vs_host *h,
 			  struct json_object *o, struct json_object **why)
 {
-	int n = vs_health_drains(c, h->moid);
+	int n = vs_health_drains(h->moid);
 
 	if (!n)
 		return;
 	vs_jb_int(o, "drained_by_others", n);
-	if (!vs_avoid_cause(c, VS_AVOID_SICK, h->moid))
+	if (!vs_avoid_cause(VS_AVOID_SICK, h->moid))
 		add_reason(why, vs_asprintf(
 			"%d node%s drained by others while %s here", n,
 			n == 1 ? " was" : "s were",
@@ -164,7 +164,7 @@ static void drains_reason(const struct vs_core *c, const struct vs_host *h,
 static void host_reasons(struct vs_core *c, const struct vs_host *h,
 			 const struct vs_host_sum *sum, struct json_object *o)
 {
-	const struct vs_breaker *b = vs_breaker_get(c, h->moid);
+	const struct vs_breaker *b = vs_breaker_get(h->moid);
 	struct json_object *why = NULL;
 
 	for (size_t a = 0; a < c->conf->nadapters; a++)
@@ -174,8 +174,8 @@ static void host_reasons(struct vs_core *c, const struct vs_host *h,
 				c->adapters[a].name, c->adapters[a].network));
 	avoid_reasons(c, h, o, &why);
 	leaving_reasons(c, h, o, &why);
-	drains_reason(c, h, o, &why);
-	if (b && b->trips && !vs_avoid_cause(c, VS_AVOID_BROKEN, h->moid))
+	drains_reason(h, o, &why);
+	if (b && b->trips && !vs_avoid_cause(VS_AVOID_BROKEN, h->moid))
 		add_reason(&why, vs_asprintf(
 			"starts failed on it lately: a single VM is tried%s%s",
 			b->trial[0] ? ", now " : "", b->trial));

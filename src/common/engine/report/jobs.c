@@ -158,11 +158,11 @@ static void claims_add(struct vs_core *c, struct row **rows)
 	}
 }
 
-static void refused_add(const struct vs_core *c, struct row **rows)
+static void refused_add(struct row **rows)
 {
-	struct vs_refused *r, *tmp;
+	struct vs_refused *r;
 
-	HASH_ITER(hh, c->refused, r, tmp)
+	for (r = vs_refusals(); r; r = r->hh.next)
 		row_of(rows, r->job);
 }
 
@@ -172,7 +172,7 @@ static void words_add(struct vs_core *c, struct row *row)
 	const char *blocked = vs_ask_blocked(c);
 	struct vs_refused *r;
 
-	HASH_FIND(hh, c->refused, &row->job, sizeof(row->job), r);
+	r = vs_refusal(row->job);
 	if (!r || row->nodes.n)
 		return;
 	row->need = r->need;
@@ -269,7 +269,7 @@ void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid)
 
 	vs_lock();
 	claims_add(c, &rows);
-	refused_add(c, &rows);
+	refused_add(&rows);
 	vs_unlock();
 	HASH_SORT(rows, by_job);
 	slurm = vs_calloc(HASH_COUNT(rows) + 1, sizeof(*slurm));

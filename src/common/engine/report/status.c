@@ -10,6 +10,7 @@
 #include <string.h>
 #include "engine/state/core_i.h"
 #include "engine/report/report.h"
+#include "engine/tasks/tasks.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -65,7 +66,7 @@ const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
 }
 
 /* What is done, since when, and how long it took lately. */
-static void action_json(const struct vs_core *c, const struct vs_node *n,
+static void action_json(const struct vs_node *n,
 			struct json_object *o)
 {
 	bool op = n->op.kind != VS_OP_NONE;
@@ -73,7 +74,7 @@ static void action_json(const struct vs_core *c, const struct vs_node *n,
 		n->powered_on_ms;
 	int64_t since_ms = boots ? n->powered_on_ms :
 		op && n->op.since_ms ? n->op.since_ms : n->action_since_ms;
-	int64_t usual_ms = op || boots ? vs_pace_ms(c, n->profile, boots ?
+	int64_t usual_ms = op || boots ? vs_pace_ms(n->profile, boots ?
 		VS_PACE_BOOT : (int)n->op.kind) : -1;
 
 	vs_jb_str(o, "action", boots ? "boot" : op ? vs_op_name(n->op.kind) :
@@ -105,7 +106,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	vs_jb_str(o, "partition", n->conf->partition);
 	if (job)
 		vs_jb_int(o, "job", job);
-	action_json(c, n, o);
+	action_json(n, o);
 	if (vs_orders_any(&n->orders))
 		vs_jb_str(o, "order", n->orders.rebuild[0] ? "rebuild" :
 			  "evict");
@@ -211,7 +212,7 @@ static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
 	struct vs_refused *r;
 	char at[32] = "";
 
-	HASH_FIND(hh, c->refused, &job, sizeof(job), r);
+	r = vs_refusal(job);
 	if (r && (c->observe || !blocked))
 		vs_job_words(c, r, text, size);
 	else if (r)
@@ -274,23 +275,35 @@ static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 
 /* ---- status -------------------------------------------------------------------- */
 
-static void report_prefetch(const struct vs_core *c, struct json_object *top)
+static void report_prefetch(struct json_object *top)
 {
-	vs_jb_int(top, "ahead", (int64_t)c->plans.nahead);
-	vs_jb_int(top, "ahead_made", (int64_t)c->plans.made);
-	vs_jb_int(top, "ahead_used", (int64_t)c->plans.used);
-	vs_jb_int(top, "ahead_removed", (int64_t)c->plans.removed);
+	const struct vs_prefetched p = vs_prefetch_counts();
+
+	vs_jb_int(top, "ahead", (int64_t)p.now);
+	vs_jb_int(top, "ahead_made", (int64_t)p.made);
+	vs_jb_int(top, "ahead_used", (int64_t)p.used);
+	vs_jb_int(top, "ahead_removed", (int64_t)p.removed);
+}
+
+static void report_metrics(struct json_object *top)
+{
+	const char *at, *why;
+
+	vs_metrics_place(&at, &why);
+	vs_report_str(top, "metrics", at);
+	vs_report_str(top, "metrics_error", why);
 }
 
 /* Since this slurmctld began: VMs that came up, and what failed. */
-static void report_starts(const struct vs_core *c, struct json_object *top)
+static void report_starts(struct json_object *top)
 {
+	const struct vs_metrics *m = vs_metrics_counted();
 	uint64_t failed = 0;
 
 	for (int i = 0; i < VS_METRIC_STEPS; i++)
 		for (int k = 0; k < VS_CODES; k++)
-			failed += c->metrics.failed[i][k];
-	vs_jb_int(top, "starts", (int64_t)c->metrics.starts);
+			failed += m->failed[i][k];
+	vs_jb_int(top, "starts", (int64_t)m->starts);
 	vs_jb_int(top, "failures", (int64_t)failed);
 }
 
@@ -312,7 +325,7 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	}
 	vs_report_str(top, "vcenter", operators ? c->conf->vcenter : NULL);
 	vs_jb_bool(top, "up", c->ready);
-	vs_jb_int(top, "since", c->vc_since_ms / 1000);
+	vs_jb_int(top, "since", vs_vc_since_ms() / 1000);
 	vs_report_str(top, "error", c->vc_state);
 	/* It answers each wait for updates, if only that there are none. */
 	if (st.silent_ms > VS_SILENT_MS)
@@ -322,28 +335,27 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "calls", (int64_t)st.calls);
 	vs_jb_int(top, "mutating", (int64_t)st.mutating);
 	vs_jb_int(top, "refused_events", (int64_t)st.refused_events);
-	vs_jb_int(top, "in_flight", c->provisioning + c->power_ops);
+	vs_jb_int(top, "in_flight", vs_tasks_provisioning() + vs_tasks_power_ops());
 	vs_jb_int(top, "nodes", (int64_t)c->nnodes);
 	vs_jb_int(top, "vms_on", on);
 	vs_jb_int(top, "vms_off", off);
 	vs_jb_int(top, "suspect", suspect);
 	if (vs_parents_asked(c->conf) || vs_parents_count(c))
 		vs_jb_int(top, "parents", vs_parents_count(c));
-	report_starts(c, top);
-	vs_jb_int(top, "clones_hour", vs_clones_hour(c));
-	if (c->clones.way.now.uuid[0])
-		vs_jb_str(top, "devices_by", vs_clone_way_plain(c) ?
+	report_starts(top);
+	vs_jb_int(top, "clones_hour", vs_clones_hour());
+	if (vs_vcenter_now()->uuid[0])
+		vs_jb_str(top, "devices_by", vs_clone_way_plain() ?
 			  "reconfigure" : "clone");
 	if (c->conf->clones_max)
 		vs_jb_int(top, "clones_max", c->conf->clones_max);
-	if (c->conf->prefetch || c->plans.made)
-		report_prefetch(c, top);
-	vs_report_times(c, top);
-	vs_report_paces(c, top);
-	vs_report_drs(c, top);
-	vs_report_str(top, "metrics", c->metrics.at);
-	vs_report_str(top, "metrics_error", c->metrics.why);
-	if (c->brake.on)
+	if (c->conf->prefetch || vs_prefetch_counts().made)
+		report_prefetch(top);
+	vs_report_times(top);
+	vs_report_paces(top);
+	vs_report_drs(top);
+	report_metrics(top);
+	if (vs_brake_is_on())
 		vs_jb_bool(top, "brake", true);
 	vs_report_notes(c, top, operators);
 }
@@ -400,7 +412,7 @@ static void add_nodes(struct vs_core *c, struct json_object *arr)
 
 static void add_orphans(struct vs_core *c, struct json_object *arr)
 {
-	for (const struct vs_orphan *o = c->orphans; o; o = o->hh.next) {
+	for (const struct vs_orphan *o = vs_orphans(); o; o = o->hh.next) {
 		const struct vs_vm *vm = vs_vm_get(&c->inv, o->vm);
 
 		if (vm)
@@ -416,7 +428,7 @@ static void add_orphans(struct vs_core *c, struct json_object *arr)
 /* Those alone that wait: what goes by itself is nobody's matter. */
 static void add_parents(struct vs_core *c, struct json_object *arr)
 {
-	for (const struct vs_parent *r = c->parents.all; r; r = r->hh.next) {
+	for (const struct vs_parent *r = vs_parents_all()->all; r; r = r->hh.next) {
 		const struct vs_vm *vm = r->braked == VS_BRAKE_WAITS ?
 			vs_vm_get(&c->inv, r->id) : NULL;
 
@@ -437,8 +449,8 @@ void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 	vs_lock();
 	/* Not for everybody: a few refused logins lock the account. */
 	if (orders)
-		c->vc_retry = true;
-	vs_jb_bool(top, "brake", c->brake.on);
+		vs_client_retry();
+	vs_jb_bool(top, "brake", vs_brake_is_on());
 	if (sees) {
 		add_nodes(c, arr);
 		add_orphans(c, arr);

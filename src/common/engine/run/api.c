@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,6 +22,14 @@
 #include "util/time.h"
 
 #define EXIT_WAIT_S 3		/* more than a logout may take */
+
+static pthread_t thread;
+static atomic_bool thread_runs, stop;
+
+bool vs_core_stops(void)
+{
+	return stop;
+}
 
 static int thread_start(struct vs_core *c, struct vs_err *err)
 {
@@ -35,14 +44,14 @@ static int thread_start(struct vs_core *c, struct vs_err *err)
 	/* Signals are slurmctld's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	c->stop = false;
-	rc = pthread_create(&c->thread, NULL, vs_loop_main, c);
+	stop = false;
+	rc = pthread_create(&thread, NULL, vs_loop_main, c);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc)
 		return vs_err_set(err, VS_E_BUG, "pthread_create: %s",
 				  strerror(rc));
-	pthread_setname_np(c->thread, "vs_engine");
-	c->thread_runs = true;
+	pthread_setname_np(thread, "vs_engine");
+	thread_runs = true;
 	return 0;
 }
 
@@ -58,14 +67,14 @@ static int core_start(struct vs_conf *conf, const struct vs_port *port,
 		return -1;
 	}
 	vs_lock();
-	first = !c->thread_runs;
+	first = !thread_runs;
 	if (first)
 		c->port = port;		/* the thread reads it without lock */
 	vs_setup_apply(c, conf);
-	c->vc_renew = true;
+	vs_client_renew();
 	/* The new adapters' networks are not resolved: nothing may be judged
 	 * by the old client's word meanwhile. */
-	c->found = c->loaded = c->ready = false;
+	vs_vc_lost(c);
 	if (first)
 		rc = thread_start(c, err);
 	vs_unlock();
@@ -75,13 +84,11 @@ static int core_start(struct vs_conf *conf, const struct vs_port *port,
 
 static void core_stop(void)
 {
-	struct vs_core *c = &vs_core;
-
-	c->stop = true;
+	stop = true;
 	vs_wake();
-	if (c->thread_runs)
-		pthread_join(c->thread, NULL);
-	c->thread_runs = false;
+	if (thread_runs)
+		pthread_join(thread, NULL);
+	thread_runs = false;
 }
 
 /*
@@ -94,18 +101,17 @@ static pid_t exit_pid;
 
 static void at_exit(void)
 {
-	struct vs_core *c = &vs_core;
 	struct timespec until;
 
-	if (!c->thread_runs || getpid() != exit_pid ||
-	    pthread_equal(pthread_self(), c->thread))
+	if (!thread_runs || getpid() != exit_pid ||
+	    pthread_equal(pthread_self(), thread))
 		return;
-	c->stop = true;
+	stop = true;
 	vs_wake();
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += EXIT_WAIT_S;
-	if (!pthread_timedjoin_np(c->thread, NULL, &until))
-		c->thread_runs = false;
+	if (!pthread_timedjoin_np(thread, NULL, &until))
+		thread_runs = false;
 }
 
 void vs_core_stops_at_exit(void)
@@ -117,7 +123,7 @@ void vs_core_stops_at_exit(void)
 static void core_try_again(void)
 {
 	vs_lock_now();
-	vs_core.vc_retry = true;
+	vs_client_retry();
 	vs_unlock();
 	vs_wake();
 }
@@ -132,7 +138,7 @@ static void core_new_term(void)
 
 static bool core_running(void)
 {
-	return vs_core.thread_runs;
+	return thread_runs;
 }
 
 static atomic_uint_fast64_t renumbered;	/* no fact of the engine's own */
@@ -154,23 +160,25 @@ static void core_node_ids(const char *const *names, size_t n, int *ids)
 	vs_unlock();
 }
 
+static int64_t asked_end;	/* that for which slurmctld asks ends then */
+
 /* A question of slurmctld's: for what it is asked ends when it has said. */
 static void question_begin(void)
 {
 	vs_lock_now();
-	vs_until_set(&vs_core, vs_core.maintain.asked);
+	vs_until_set(asked_end);
 }
 
 static void question_end(void)
 {
-	vs_until_set(&vs_core, 0);
+	vs_until_set(0);
 	vs_unlock();
 }
 
 static void core_asks(int64_t end)
 {
 	vs_lock_now();
-	vs_core.maintain.asked = end;
+	asked_end = end;
 	vs_unlock();
 }
 
@@ -362,7 +370,7 @@ static void core_why(uint32_t job, char *out, size_t size)
 	struct vs_refused *r;
 
 	vs_lock_now();
-	HASH_FIND(hh, vs_core.refused, &job, sizeof(job), r);
+	r = vs_refusal(job);
 	vs_strlcpy(out, "", size);
 	if (r)
 		vs_job_words(&vs_core, r, out, size);
@@ -373,15 +381,13 @@ static void core_prep_hooks(void (*prolog_done)(uint32_t job, bool ok),
 			    void (*epilog_done)(uint32_t job))
 {
 	vs_lock_now();
-	vs_core.prolog_done = prolog_done;
-	vs_core.epilog_done = epilog_done;
+	vs_outbox_hooks(prolog_done, epilog_done);
 	vs_unlock();
 }
 
 static void core_timed(enum vs_timed what, int64_t us, int64_t cpu_us)
 {
-	vs_times_add(&vs_core.times[what], us);
-	vs_times_add(&vs_core.cpu_times[what], cpu_us);
+	vs_timed_add(what, us, cpu_us);
 }
 
 static const struct vs_core_api api = {

@@ -79,7 +79,7 @@ static bool take(struct vs_core *c, struct vs_term *t, int64_t now_ms)
 	t->waits_since_ms = 0;
 	t->held = true;
 	vs_lock();
-	c->vc_renew = true;
+	vs_client_renew();
 	vs_unlock();
 	return true;
 }
@@ -94,21 +94,21 @@ void vs_term_yield(struct vs_core *c, struct vs_term *t)
 	vs_lock();
 	vc = c->vc;
 	c->vc = NULL;
-	c->found = c->loaded = c->ready = false;
+	vs_vc_lost(c);
 	vs_op_forget_all(c);
-	vs_orphans_clear(c);
+	vs_orphans_clear();
 	vs_vc_state_set(c, "this slurmctld is not in control");
-	c->hints_save_ms = 0;
+	vs_state_file_urgent();
 	vs_unlock();
 	vs_vc_free(vc, LOGOUT_MS);
 	vs_control_stop();
-	vs_metrics_end(c, &t->metrics);
+	vs_metrics_end(&t->metrics);
 	vs_str_replace(&t->control_at, NULL);
 	vs_str_replace(&t->control_why, NULL);
 	t->control_ms = 0;
 	vs_hints_save(c, vs_clock());
 	vs_lock();
-	c->hints_loaded = false;	/* others will write them */
+	vs_state_file_read_done(false);	/* others will write them */
 	vs_unlock();
 	lock_drop(t);
 	vs_info("this slurmctld is no longer in control: disconnected from vCenter");
@@ -176,19 +176,18 @@ bool vs_term_holds(struct vs_core *c, struct vs_term *t)
 void vs_term_new(struct vs_core *c)
 {
 	vs_op_forget_all(c);
-	vs_orphans_clear(c);
-	vs_jobs_clear(c);
-	vs_prefetch_clear(c);
-	vs_vmotions_forget(c);
+	vs_orphans_clear();
+	vs_jobs_clear();
+	vs_prefetch_clear();
+	vs_vmotions_forget();
 	vs_parents_clear(c);
 	vs_ledger_clear(&c->ledger);
-	while (c->avoids)
-		vs_avoid_expire(c, INT64_MAX);
+	vs_avoids_clear();
 	vs_windows_clear(c);
 	vs_health_clear(c);
-	vs_leaving_clear(c);
-	vs_brake_clear(&c->brake);
-	c->clones = (struct vs_clones) { .minute = 0 };
+	vs_leaving_clear();
+	vs_brake_clear();
+	vs_clones_clear();
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 		struct vs_node was = *n;
@@ -202,10 +201,11 @@ void vs_term_new(struct vs_core *c)
 		};
 	}
 	vs_setup_macs(c);
-	vs_when_clear(c);
+	vs_when_clear();
 	vs_when_renew(c);
-	c->ntells = 0;
-	c->started = c->hints_loaded = c->hints_dirty = false;
-	c->vc_renew = true;
+	vs_outbox_clear();
+	c->started = false;
+	vs_state_file_forget();
+	vs_client_renew();
 	vs_nodes_touch(c);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "engine/state/core_i.h"
+#include "engine/run/loop_i.h"
 #include "engine/persist/login_backoff.h"
 #include "engine/persist/persist.h"
 #include "engine/tasks/tasks.h"
@@ -29,6 +29,8 @@
 #define MANY 256		/* nodes */
 #define RENEW_MS 10000
 #define SLICE 64		/* nodes between two breaths */
+
+struct vs_passes vs_passes = { .full_ms = INT64_MIN / 2 };
 
 struct loop {
 	struct vs_core *c;
@@ -94,15 +96,18 @@ static bool breathe(struct vs_core *c, size_t i)
 {
 	uint64_t epoch = c->epoch;
 
-	if (i % SLICE == SLICE - 1 || c->vmotions.placed)
+	if (vs_vmotion_placed_taken() || i % SLICE == SLICE - 1) {
 		vs_lock_lend();
-	c->vmotions.placed = false;
+		/* None is placed by those who have had it. */
+		vs_vmotion_placed_taken();
+	}
 	return c->epoch == epoch && c->loaded;
 }
 
 static void look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	n->kept->fresh = n->kept->looked = true;
+	vs_node_looked(n);
+	n->kept->looked = true;
 	vs_node_look(c, n, now_ms);
 }
 
@@ -110,8 +115,8 @@ static void look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
  * those alone of which a fact was touched, or that can have a budget now. */
 static bool is_due(const struct vs_core *c, const struct vs_node *n)
 {
-	return c->whole || !n->kept->fresh || n->kept->looked ||
-		(c->op_ended && n->op.kind == VS_OP_NONE &&
+	return vs_passes.whole || !n->kept->fresh || n->kept->looked ||
+		(vs_tasks_ended() && n->op.kind == VS_OP_NONE &&
 		 n->action != VS_DO_NOTHING && vs_op_affords(c, n->action));
 }
 
@@ -124,7 +129,7 @@ static void node_pass(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	k->looked = false;
 	vs_node_act(c, n, now_ms);
 	vs_when_node(c, n);
-	k->rests = rests(n);
+	vs_node_rests_set(n, rests(n));
 	k->up = n->wanted == VS_WANT_KEEP;
 	k->astir = !k->up && n->action != VS_DO_NOTHING;
 	if (k->epoch != c->facts_epoch)	/* before anybody asks */
@@ -132,9 +137,9 @@ static void node_pass(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 }
 
 /* The more they are, the longer each of them waits for others anyway. */
-static int64_t whole_every_ms(const struct vs_core *c)
+static int64_t whole_every_ms(void)
 {
-	int64_t ms = WHOLE_MS * (1 + (int64_t)(c->restless / MANY));
+	int64_t ms = WHOLE_MS * (1 + (int64_t)(vs_passes.restless / MANY));
 
 	return ms < WHOLE_MAX_MS ? ms : WHOLE_MAX_MS;
 }
@@ -143,28 +148,31 @@ static int64_t whole_every_ms(const struct vs_core *c)
  * configuration has changed meanwhile. */
 static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 {
-	bool all = !c->ready || now_ms - c->full_ms >= FULL_MS, astir = false;
-	bool keeps = c->keeps && !all;
+	bool all = !c->ready || vs_passes.facts_epoch != c->facts_epoch ||
+		now_ms - vs_passes.full_ms >= FULL_MS, astir = false;
+	bool keeps = vs_passes.keeps && !all;
 	size_t restless = 0;
 
-	if (all)
-		c->full_ms = now_ms;
-	c->whole = all || c->name_freed ||
-		now_ms - c->whole_ms >= whole_every_ms(c);
-	c->restless = c->nnodes;	/* until all have been seen */
-	if (c->whole)
-		c->whole_ms = now_ms;
+	if (all) {
+		vs_passes.full_ms = now_ms;
+		vs_passes.facts_epoch = c->facts_epoch;
+	}
+	vs_passes.whole = all || vs_name_freed_pending() ||
+		now_ms - vs_passes.whole_ms >= whole_every_ms();
+	vs_passes.restless = c->nnodes;	/* until all have been seen */
+	if (vs_passes.whole)
+		vs_passes.whole_ms = now_ms;
 	/* All holds first: what is wanted already goes before new wishes. */
 	for (size_t i = 0; i < c->nnodes; i++) {
 		if (all)
-			c->kept[i].rests = false;
-		if (!c->kept[i].rests && (c->whole || !c->kept[i].fresh))
+			vs_node_rests_set(&c->nodes[i], false);
+		if (!c->kept[i].rests && (vs_passes.whole || !c->kept[i].fresh))
 			look(c, &c->nodes[i], now_ms);
 		if (!breathe(c, i))
 			return false;
 	}
 	if (c->blocked[0]) {
-		c->whole = true;
+		vs_passes.whole = true;
 		vs_boots_push(c, now_ms);
 		return true;
 	}
@@ -187,10 +195,10 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 		if (!breathe(c, i))
 			return false;
 	}
-	c->astir = astir;
-	c->restless = restless;
-	c->keeps = keeps;
-	c->op_ended = false;
+	vs_passes.astir = astir;
+	vs_passes.restless = restless;
+	vs_passes.keeps = keeps;
+	vs_tasks_ended_clear();
 	return true;
 }
 
@@ -199,12 +207,12 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 {
 	uint64_t epoch = c->epoch;
 
-	vs_avoid_expire(c, now_ms);
+	vs_avoid_expire(now_ms);
 	vs_windows_pass(c);
 	vs_breakers_look(c);
-	c->whole = true;
-	if (!c->loaded || !c->found || c->vc_renew ||
-	    c->slow_seq < c->slow_want) {
+	vs_passes.whole = true;
+	if (!c->loaded || !c->found || vs_client_renewed() ||
+	    !vs_slow_is_due(c)) {
 		vs_boots_push(c, now_ms);
 		vs_waits_pass(c, now_ms);
 		return;
@@ -228,16 +236,16 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		return;
 	if (!c->ready) {
 		vs_crash_before("core", "ready");
-		c->ready = true;
+		vs_vc_ready(c);
 		/* What may not be touched has not been judged yet either. */
 		c->started |= !c->blocked[0];
-		c->vf_freed = true;
-		vs_calm_end(c, now_ms);
-		vs_vmotions_forget(c);
+		vs_capacity_freed();
+		vs_calm_end(now_ms);
+		vs_vmotions_forget();
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
 		/* Jobs of before a restart: Slurm's next full pass is a minute
 		 * away, and until then nobody knows what they wait for. */
-		vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+		vs_tell(VS_TELL_SCHEDULE, NULL, 0, true, NULL);
 		vs_crash_after("core", "ready");
 	}
 	vs_waits_pass(c, now_ms);
@@ -246,9 +254,23 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	vs_rooms_renew(c);
 }
 
-static bool busy(const struct vs_core *c)
+/* What is wanted or under way: changes in vCenter must be known at once. */
+static bool stirs(const struct vs_core *c)
 {
-	return c->waits || c->provisioning || c->power_ops || c->astir;
+	return !c->ready || c->blocked[0] || c->unserved[0] ||
+		vs_passes.restless || vs_waits() || vs_refusals() || vs_strays() ||
+		vs_orphans() || !LIST_EMPTY(&c->busy);
+}
+
+void vs_calm(struct vs_core *c, int64_t now_ms)
+{
+	vs_calm_tell(c, stirs(c), vs_passes.keeps, now_ms);
+}
+
+static bool busy(void)
+{
+	return vs_waits() || vs_tasks_provisioning() || vs_tasks_power_ops() ||
+		vs_passes.astir;
 }
 
 /* ---- the client's life ---------------------------------------------------------------- */
@@ -285,8 +307,8 @@ static void client_renew(struct loop *l, int64_t now_ms)
 	struct vs_vc *old, *vc = NULL;
 
 	vs_lock();
-	c->vc_renew = false;
-	c->found = c->loaded = c->ready = false;
+	vs_client_renew_clear();
+	vs_vc_lost(c);
 	vs_op_forget_all(c);
 	old = c->vc;
 	c->vc = NULL;
@@ -306,9 +328,10 @@ static void client_renew(struct loop *l, int64_t now_ms)
 	vs_lock();
 	c->vc = vc;
 	vs_vc_state_set(c, vc ? "connecting to vCenter" : err.text);
-	c->vc_since_ms = vs_wall_ms();
+	vs_vc_since_set(vs_wall_ms());
 	/* Nobody else will try again: a file system that is full, say. */
-	c->vc_renew = !vc || c->vc_renew;
+	if (!vc)
+		vs_client_renew();
 	vs_unlock();
 	if (vc)
 		vs_core_stops_at_exit();
@@ -371,10 +394,9 @@ static void turn(struct loop *l)
 	bool is_busy, retry, look;
 
 	vs_lock();
-	is_busy = busy(c);
-	retry = c->vc_retry;
-	look = c->checks.look;
-	c->vc_retry = c->checks.look = false;
+	is_busy = busy();
+	retry = vs_client_retry_taken();
+	look = vs_checks_look_taken();
 	vs_unlock();
 	ask_vcenter(l, look, retry);
 	rest(c, now_ms, !c->vc ? BEAT_IDLE_MS : is_busy ? BEAT_BUSY_MS / 2 : 500);
@@ -382,7 +404,7 @@ static void turn(struct loop *l)
 	if (!c->port->active(c->port->ctx))
 		return;
 	if (now_ms - l->read_ms >= (!is_busy ? BEAT_IDLE_MS :
-				    c->restless < MANY ? BEAT_BUSY_MS :
+				    vs_passes.restless < MANY ? BEAT_BUSY_MS :
 				    BEAT_MANY_MS)) {
 		nodes_read(l, now_ms);
 		vs_waits_gone(c);
@@ -398,21 +420,18 @@ static void turn(struct loop *l)
 	vs_pass(c, now_ms);
 	vs_calm(c, now_ms);
 	vs_job_reasons(c, now_ms);
-	if (c->vf_freed && now_ms - l->schedule_ms >= PUSH_MS) {
-		c->vf_freed = false;
+	if (vs_capacity_freed_pending() && now_ms - l->schedule_ms >= PUSH_MS) {
+		vs_capacity_freed_clear();
 		l->schedule_ms = now_ms;
-		if (vs_jobs_want_vfs(c))
-			vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+		if (vs_jobs_want_vfs())
+			vs_tell(VS_TELL_SCHEDULE, NULL, 0, true, NULL);
 	}
-	if (c->name_freed) {
-		c->name_freed = false;
-		vs_tell(c, VS_TELL_SCHEDULE, NULL, 0, true, NULL);
-		vs_tell(c, VS_TELL_SCAN, NULL, 0, false, NULL);
+	if (vs_name_freed_pending()) {
+		vs_name_freed_clear();
+		vs_tell(VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+		vs_tell(VS_TELL_SCAN, NULL, 0, false, NULL);
 	}
-	tells = c->tells;
-	ntells = c->ntells;
-	c->tells = NULL;
-	c->ntells = c->cap_tells = 0;
+	tells = vs_outbox_take(&ntells);
 	vs_unlock();
 	vs_say_all(c, tells, ntells, now_ms, &l->push_ms);
 	free(tells);
@@ -420,13 +439,13 @@ static void turn(struct loop *l)
 	vs_hints_save(c, now_ms);
 }
 
-static bool goes_on(struct vs_core *c, bool *renew)
+static bool goes_on(bool *renew)
 {
 	bool on;
 
 	vs_lock();
-	on = !c->stop;
-	*renew = c->vc_renew;
+	on = !vs_core_stops();
+	*renew = vs_client_renewed();
 	vs_unlock();
 	return on;
 }
@@ -441,7 +460,7 @@ void *vs_loop_main(void *arg)
 	for (;;) {
 		bool holds = vs_term_holds(c, &l.term);
 
-		if (!goes_on(c, &renew))
+		if (!goes_on(&renew))
 			break;
 		if (!holds) {
 			poll(&wake, 1, BEAT_IDLE_MS);

@@ -221,27 +221,27 @@ static void hold_leaves(struct vs_core *c, const char *node)
 	char moving[VS_NAME_LEN + 1];		/* see evacuate.c */
 
 	if (h && h->state == VS_HOLD_REQUESTED)
-		c->holds_left = true;
+		vs_holds_left();
 	else
 		vs_ledger_release(&c->ledger, node);
 	snprintf(moving, sizeof(moving), ">%s", node);
 	vs_ledger_release(&c->ledger, moving);
-	c->vf_freed = true;
+	vs_capacity_freed();
 }
 
 /* What is under way survives a new configuration. */
 static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 			size_t nold)
 {
-	LIST_INIT(&c->busy);
+	vs_tasks_busy_none(c);
 	for (size_t i = 0; i < nold; i++) {
 		struct vs_node *n = vs_node_named(c, old[i].name);
 		struct vs_node fresh;
 
 		if (!n) {
 			hold_leaves(c, old[i].name);
-			vs_task_end(c, old[i].op.id);
-			vs_health_gone(c, &old[i]);
+			vs_task_end(old[i].op.id);
+			vs_health_gone(&old[i]);
 			free(old[i].beside);
 			free(old[i].foreign);
 			continue;
@@ -255,20 +255,22 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 		n->profile = fresh.profile;
 		n->net = fresh.net;
 		if (n->op.id)
-			LIST_INSERT_HEAD(&c->busy, n, busy);
+			vs_tasks_busy_add(c, n);
 		vs_node_touch(n);
 	}
 }
 
 /* Waits and refusals speak in ids: translate, or drop what has gone. */
-static void ids_carry(struct vs_core *c, const struct vs_node *old, size_t nold,
-		      int *ids, size_t *n)
+struct before { struct vs_core *c; const struct vs_node *nodes; size_t n; };
+
+static void ids_carry(void *arg, int *ids, size_t *n)
 {
+	const struct before *was = arg;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < *n; i++) {
-		struct vs_node *now = ids[i] >= 0 && (size_t)ids[i] < nold ?
-			vs_node_named(c, old[ids[i]].name) : NULL;
+		struct vs_node *now = ids[i] >= 0 && (size_t)ids[i] < was->n ?
+			vs_node_named(was->c, was->nodes[ids[i]].name) : NULL;
 
 		if (now)
 			ids[kept++] = now->id;
@@ -298,7 +300,6 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	struct vs_conf *old_conf = c->conf;
 	struct vs_node *old = c->nodes;
 	size_t nold = c->nnodes;
-	struct vs_refused *r, *tmp;
 
 	compose();
 	for (size_t i = 0; old_conf && i < old_conf->nadapters; i++)
@@ -310,28 +311,21 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	free(c->now);
 	c->nprofiles = 0;
 	c->conf = conf;
-	c->drs.on = conf->placement && !strcasecmp(conf->placement, "drs");
-	c->policy = conf->placement && !strcasecmp(conf->placement, "pack") ?
-		VS_PLACE_PACK :
-		conf->placement && !strcasecmp(conf->placement, "spread") ?
-		VS_PLACE_SPREAD : VS_PLACE_BALANCE;
+	vs_drs_use(conf->placement && !strcasecmp(conf->placement, "drs"));
 	/* Nodes may have been drained by us before: as at a start. */
 	if (c->observe)
 		c->started = false;
-	c->maintain.silent = false;
+	vs_leaving_renew();
 	c->observe = conf->mode && !strcasecmp(conf->mode, "observe");
-	vs_rights_forget(c);
-	vs_checks_renew(c);
+	vs_rights_forget();
+	vs_checks_renew();
 	adapters_make(c);
 	nodes_make(c);
 	nodes_carry(c, old, nold);
 	if (old_conf)
 		vs_health_limit(c, old_conf->health_drains);
 	vs_prefetch_carry(c);
-	for (struct vs_wait *w = c->waits; w; w = w->next)
-		ids_carry(c, old, nold, w->ids, &w->n);
-	HASH_ITER(hh, c->refused, r, tmp)
-		ids_carry(c, old, nold, r->ids, &r->n);
+	vs_jobs_renumber(ids_carry, &(struct before) { c, old, nold });
 	__atomic_add_fetch(&c->epoch, 1, __ATOMIC_RELEASE);
 	vs_nodes_touch(c);
 	vs_when_renew(c);

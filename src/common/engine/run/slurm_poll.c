@@ -8,7 +8,7 @@
  * the two any thread may have changed anything: an answer is taken by name or number.
  */
 #include <stdlib.h>
-#include "engine/state/core_i.h"
+#include "engine/run/loop_i.h"
 #include "util/crash.h"
 #include "util/mem.h"
 
@@ -22,7 +22,7 @@ void vs_waits_gone(struct vs_core *c)
 	size_t n, gone = 0;
 
 	vs_lock();
-	n = vs_waits_list(c, &ids);
+	n = vs_waits_list(&ids);
 	vs_unlock();
 	for (size_t i = 0; i < n; i++)
 		if (!c->port->job_configuring(c->port->ctx, ids[i].job,
@@ -32,7 +32,7 @@ void vs_waits_gone(struct vs_core *c)
 		return;
 	vs_lock();
 	for (size_t i = 0; i < gone; i++)
-		vs_wait_gone(c, &ids[i]);
+		vs_wait_gone(&ids[i]);
 	vs_unlock();
 }
 
@@ -43,13 +43,14 @@ void vs_waits_gone(struct vs_core *c)
  */
 void vs_jobs_recheck(struct vs_core *c)
 {
+	static unsigned int turn;	/* whose turn it is among them */
 	struct vs_port_look rows[64] = { 0 };
 	enum vs_job_waits waits[VS_COUNT(rows)];
 	uint32_t jobs[VS_COUNT(rows)];
 	size_t n;
 
 	vs_lock();
-	n = vs_jobs_in_turn(c, false, 0, &c->recheck_turn, jobs,
+	n = vs_jobs_in_turn(false, 0, &turn, jobs,
 			    VS_COUNT(jobs));
 	vs_unlock();
 	if (!n)
@@ -62,7 +63,7 @@ void vs_jobs_recheck(struct vs_core *c)
 		waits[i] = c->port->job_waits(c->port->ctx, jobs[i]);
 	vs_lock();
 	for (size_t i = 0; i < n; i++)
-		vs_job_rechecked(c, jobs[i], waits[i], rows[i].start);
+		vs_job_rechecked(jobs[i], waits[i], rows[i].start);
 	vs_unlock();
 }
 
@@ -76,7 +77,7 @@ void vs_when_look(struct vs_core *c)
 		return;
 	vs_lock();
 	epoch = c->epoch;
-	n = vs_when_jobs(c, &rows);
+	n = vs_when_jobs(&rows);
 	vs_unlock();
 	if (!n)
 		return;
@@ -93,13 +94,13 @@ void vs_orphans_ask_slurm(struct vs_core *c)
 	size_t n;
 
 	vs_lock();
-	n = vs_orphans_list(c, &rows);
+	n = vs_orphans_list(&rows);
 	vs_unlock();
 	if (!n)
 		return;
 	c->port->nodes_read(c->port->ctx, rows, n);
 	vs_lock();
-	vs_orphans_seen(c, rows, n);
+	vs_orphans_seen(rows, n);
 	vs_unlock();
 	for (size_t i = 0; i < n; i++)
 		free((char *)rows[i].name);
@@ -152,9 +153,9 @@ void vs_say_all(struct vs_core *c, struct vs_tell *tells, size_t n,
 		int64_t now_ms, int64_t *push_ms)
 {
 	vs_lock();
-	vs_outbox_gots_take(c, tells, n);
+	vs_outbox_gots_take(tells, n);
 	vs_unlock();
-	vs_outbox_say(c, tells, n, now_ms, push_ms);
+	vs_outbox_say(c, tells, n, vs_passes.whole, now_ms, push_ms);
 	vs_lock();
 	vs_outbox_answered(c, tells, n);
 	vs_unlock();

@@ -64,16 +64,15 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 			   sizeof(p->template_version));
 		p->template_hw = t->hw;
 		vs_hardware_template(p, t);
-		vs_strlcpy(c->now[i].missing, t->missing ? t->missing : "",
-			   sizeof(c->now[i].missing));
+		vs_profile_missing_set(c, i, t->missing ? t->missing : "");
 		vs_parent_template(c, i, t);	/* may add to it */
 		vs_template_host_told(c, i, t);	/* likewise */
-		c->now[i].sums = 0;	/* more or less may fit */
+		vs_profile_room_outdate(c, i);	/* more or less may fit */
 	}
-	vs_checks_template(c, t);
+	vs_checks_template(t);
 	if (t->missing)
 		vs_error("%s", t->missing);
-	c->vf_freed = true;
+	vs_capacity_freed();
 	vs_profiles_changed(c);
 }
 
@@ -103,7 +102,7 @@ static void on_up(void *arg, const struct vs_vc_found *f)
 	found_clusters(c, f);
 	vs_strlcpy(c->folder, f->folder, sizeof(c->folder));
 	vs_stores_found(c, f);
-	vs_strlcpy(c->vc_user, f->user, sizeof(c->vc_user));
+	vs_vc_user_set(f->user);
 	for (size_t i = 0; i < c->conf->nadapters; i++)
 		for (size_t k = 0; k < f->nnetworks; k++) {
 			const struct vs_vc_network *net = &f->networks[k];
@@ -122,9 +121,9 @@ static void on_up(void *arg, const struct vs_vc_found *f)
 		}
 	for (size_t k = 0; k < f->ntemplates; k++)
 		template_apply(c, &f->templates[k]);
-	c->vmotions.release = vs_release_parse(f->release);
-	vs_clone_way_found(c, f);
-	c->found = true;
+	c->release = vs_release_parse(f->release);
+	vs_clone_way_found(f);
+	vs_vc_found(c);
 	vs_nodes_touch(c);
 	vs_info("vCenter is there: %s release=%s", f->about, f->release);
 }
@@ -142,9 +141,9 @@ static void on_down(void *arg, const struct vs_err *err)
 	struct vs_core *c = arg;
 	VS_FREE char *text = NULL;	/* for those who don't know paths */
 
-	c->loaded = c->ready = false;
+	vs_vc_unloaded(c);
 	if (!c->vc_state[0])
-		c->vc_since_ms = vs_wall_ms();
+		vs_vc_since_set(vs_wall_ms());
 	vs_vc_state_set(c, err->text);
 	if (!strstr(c->vc_state, "vCenter")) {
 		text = vs_asprintf("vCenter: %s", err->text);
@@ -169,9 +168,9 @@ static void on_load_begin(void *arg)
 	struct vs_host *h, *ht;
 	struct vs_vm *vm, *vt;
 
-	c->loaded = c->ready = false;
+	vs_vc_unloaded(c);
 	vs_nodes_touch(c);
-	c->load_seq++;
+	vs_load_begun();
 	for (h = c->inv.hosts; h; h = ht) {
 		ht = h->hh.next;
 		vs_inventory_remove_host(&c->inv, h->moid);
@@ -187,12 +186,12 @@ static void on_load_end(void *arg)
 {
 	struct vs_core *c = arg;
 
-	c->loaded = true;
+	vs_vc_loaded(c);
 	vs_nodes_touch(c);
-	c->vc_state[0] = '\0';
-	c->vc_since_ms = vs_wall_ms();
+	vs_vc_state_set(c, "");
+	vs_vc_since_set(vs_wall_ms());
 	/* Tasks under way are adopted before anything is begun. */
-	c->slow_want = c->slow_seq + 1;
+	vs_slow_wanted(c);
 	vs_vc_slow_now(c->vc);
 	vs_info("inventory loaded: hosts=%d vms=%u", c->inv.nhosts,
 		HASH_COUNT(c->inv.vms));

@@ -14,14 +14,61 @@
 
 #define PUSH_MS 1000
 
-void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
+static struct vs_tell *tells;
+static size_t ntells, cap_tells;
+static struct vs_got *gots;		/* of jobs whose prolog is answered */
+static struct {				/* of prep/vsphere, NULL: the port's */
+	void (*prolog_done)(uint32_t job, bool ok);
+	void (*epilog_done)(uint32_t job);
+} hooks;
+
+void vs_outbox_hooks(void (*prolog_done)(uint32_t job, bool ok),
+		     void (*epilog_done)(uint32_t job))
+{
+	hooks.prolog_done = prolog_done;
+	hooks.epilog_done = epilog_done;
+}
+
+const struct vs_tell *vs_outbox_tells(size_t *n)
+{
+	*n = ntells;
+	return tells;
+}
+
+struct vs_tell *vs_outbox_take(size_t *n)
+{
+	struct vs_tell *all = tells;
+
+	*n = ntells;
+	tells = NULL;
+	ntells = cap_tells = 0;
+	return all;
+}
+
+void vs_outbox_clear(void)
+{
+	ntells = 0;
+}
+
+void vs_outbox_giveup_unsaid(const char *node)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ntells; i++)
+		if (tells[i].kind != VS_TELL_GIVEUP || tells[i].job ||
+		    strcmp(tells[i].node, node))
+			tells[kept++] = tells[i];
+	ntells = kept;
+}
+
+void vs_tell(enum vs_tell_kind kind, const char *node,
 	     uint32_t job, bool ok, const char *text)
 {
 	struct vs_tell *t;
 
 	vs_assert_locked();
-	VS_GROW(c->tells, c->cap_tells, c->ntells + 1);
-	t = &c->tells[c->ntells++];
+	VS_GROW(tells, cap_tells, ntells + 1);
+	t = &tells[ntells++];
 	t->kind = kind;
 	vs_strlcpy(t->node, node ? node : "", sizeof(t->node));
 	t->job = job;
@@ -34,19 +81,26 @@ void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
 	vs_one_line(vs_strlcpy(t->text, text ? text : "", sizeof(t->text)));
 }
 
-void vs_tell_ask(struct vs_core *c, enum vs_tell_kind kind, const char *node,
+void vs_tell_ask(enum vs_tell_kind kind, const char *node,
 		 uint32_t job, vs_told_fn *done)
 {
-	vs_tell(c, kind, node, job, false, NULL);
-	c->tells[c->ntells - 1].done = done;
+	vs_tell(kind, node, job, false, NULL);
+	tells[ntells - 1].done = done;
+}
+
+void vs_tell_booted(const char *node, int64_t at_ms,
+		    bool ask)
+{
+	vs_tell(VS_TELL_BOOTED, node, 0, ask, NULL);
+	tells[ntells - 1].at_ms = at_ms;
 }
 
 /* ---- what jobs got ------------------------------------------------------------ */
 
-void vs_outbox_got(struct vs_core *c, struct vs_got *g)
+void vs_outbox_got(struct vs_got *g)
 {
-	g->next = c->gots;
-	c->gots = g;
+	g->next = gots;
+	gots = g;
 }
 
 static void got_free(struct vs_got *g)
@@ -63,9 +117,9 @@ static void got_free(struct vs_got *g)
 }
 
 /* The latest of this job, unlinked; NULL: there is none. */
-static struct vs_got *take(struct vs_core *c, uint32_t job)
+static struct vs_got *take(uint32_t job)
 {
-	struct vs_got **link = &c->gots, *g;
+	struct vs_got **link = &gots, *g;
 
 	while (*link && (*link)->job != job)
 		link = &(*link)->next;
@@ -75,13 +129,13 @@ static struct vs_got *take(struct vs_core *c, uint32_t job)
 	return g;
 }
 
-void vs_outbox_gots_take(struct vs_core *c, struct vs_tell *tells, size_t n)
+void vs_outbox_gots_take(struct vs_tell *said, size_t n)
 {
 	vs_assert_locked();
 	for (size_t i = 0; i < n; i++)
-		tells[i].got = tells[i].kind == VS_TELL_PROLOG ||
-			tells[i].kind == VS_TELL_GOT ?
-			take(c, tells[i].job) : NULL;
+		said[i].got = said[i].kind == VS_TELL_PROLOG ||
+			said[i].kind == VS_TELL_GOT ?
+			take(said[i].job) : NULL;
 }
 
 static void got_say(const struct vs_port *p, struct vs_tell *t)
@@ -95,10 +149,10 @@ static void got_say(const struct vs_port *p, struct vs_tell *t)
 	t->got = NULL;
 }
 
-void vs_outbox_gots_clear(struct vs_core *c)
+void vs_outbox_gots_clear(void)
 {
-	while (c->gots)
-		got_free(take(c, c->gots->job));
+	while (gots)
+		got_free(take(gots->job));
 }
 
 /* ---- one word ------------------------------------------------------------------ */
@@ -119,15 +173,14 @@ static void powered_down(struct vs_core *c, const struct vs_tell *t)
 	}
 }
 
-void vs_outbox_answered(struct vs_core *c, const struct vs_tell *tells,
-			size_t n)
+void vs_outbox_answered(struct vs_core *c, const struct vs_tell *said, size_t n)
 {
 	vs_assert_locked();
 	for (size_t i = 0; i < n; i++) {
-		if (tells[i].kind == VS_TELL_POWER_DOWN)
-			powered_down(c, &tells[i]);
-		else if (tells[i].done)
-			tells[i].done(c, &tells[i], tells[i].accepted);
+		if (said[i].kind == VS_TELL_POWER_DOWN)
+			powered_down(c, &said[i]);
+		else if (said[i].done)
+			said[i].done(c, &said[i], said[i].accepted);
 	}
 }
 
@@ -158,8 +211,8 @@ static void say_of_job(struct vs_core *c, struct vs_tell *t)
 	switch (t->kind) {
 	case VS_TELL_PROLOG:
 		got_say(p, t);
-		if (c->prolog_done)
-			c->prolog_done(t->job, t->ok);
+		if (hooks.prolog_done)
+			hooks.prolog_done(t->job, t->ok);
 		else
 			p->prolog_done(p->ctx, t->job, t->ok);
 		break;
@@ -171,8 +224,8 @@ static void say_of_job(struct vs_core *c, struct vs_tell *t)
 		break;
 	case VS_TELL_EPILOG:
 		p->job_got(p->ctx, t->job, NULL, 0);
-		if (c->epilog_done)
-			c->epilog_done(t->job);
+		if (hooks.epilog_done)
+			hooks.epilog_done(t->job);
 		else
 			p->epilog_done(p->ctx, t->job);
 		break;
@@ -225,8 +278,8 @@ static void say(struct vs_core *c, struct vs_tell *t)
 	vs_crash_after("tell", tell_names[t->kind]);
 }
 
-void vs_outbox_say(struct vs_core *c, struct vs_tell *tells, size_t n,
-		   int64_t now_ms, int64_t *push_ms)
+void vs_outbox_say(struct vs_core *c, struct vs_tell *said, size_t n,
+		   bool whole, int64_t now_ms, int64_t *push_ms)
 {
 	const struct vs_port *p = c->port;
 	VS_FREE const char **push = vs_calloc(n + 1, sizeof(*push));
@@ -234,15 +287,15 @@ void vs_outbox_say(struct vs_core *c, struct vs_tell *tells, size_t n,
 	size_t npush = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		scan |= tells[i].kind == VS_TELL_SCAN;
-		schedule |= tells[i].kind == VS_TELL_SCHEDULE;
-		if (tells[i].kind == VS_TELL_BOOT_PUSH)
-			push[npush++] = tells[i].node;
-		if (!together(tells[i].kind))
-			say(c, &tells[i]);
+		scan |= said[i].kind == VS_TELL_SCAN;
+		schedule |= said[i].kind == VS_TELL_SCHEDULE;
+		if (said[i].kind == VS_TELL_BOOT_PUSH)
+			push[npush++] = said[i].node;
+		if (!together(said[i].kind))
+			say(c, &said[i]);
 	}
 	/* Of all that wait, or some would be left out again and again. */
-	if (!c->whole || now_ms - *push_ms < PUSH_MS)
+	if (!whole || now_ms - *push_ms < PUSH_MS)
 		npush = scan = 0;
 	if (npush || scan)
 		*push_ms = now_ms;

@@ -44,22 +44,35 @@ struct vs_got {
 };
 
 /* Notes a word; text may be NULL. The lock is held. */
-void vs_tell(struct vs_core *c, enum vs_tell_kind kind, const char *node,
+void vs_tell(enum vs_tell_kind kind, const char *node,
 	     uint32_t job, bool ok, const char *text);
 /* The same of REBUILD and POWER_UP, which Slurm may refuse: done hears. */
-void vs_tell_ask(struct vs_core *c, enum vs_tell_kind kind, const char *node,
+void vs_tell_ask(enum vs_tell_kind kind, const char *node,
 		 uint32_t job, vs_told_fn *done);
+/* BOOTED: the node's VM was powered on by us at at_ms, 0: not by us. */
+void vs_tell_booted(const char *node, int64_t at_ms,
+		    bool ask);
+/* What is noted and not said yet, *n of them, until the next is noted. */
+const struct vs_tell *vs_outbox_tells(size_t *n);
+/* The same, which the caller frees: nothing is noted then. */
+struct vs_tell *vs_outbox_take(size_t *n);
+void vs_outbox_clear(void);
+/* "Its job is gone" was true of this node when it was noted: it is not said. */
+void vs_outbox_giveup_unsaid(const char *node);
+/* Who hears of answered prologs and epilogs, in the place of the port; or NULL. */
+void vs_outbox_hooks(void (*prolog_done)(uint32_t job, bool ok),
+		     void (*epilog_done)(uint32_t job));
 /* Keeps what a job got: it is said just before the answer to its prolog
  * (VS_TELL_PROLOG), or by VS_TELL_GOT. The lock is held. */
-void vs_outbox_got(struct vs_core *c, struct vs_got *g_take);
+void vs_outbox_got(struct vs_got *g_take);
 /* Forgets all of that. The lock is held. */
-void vs_outbox_gots_clear(struct vs_core *c);
+void vs_outbox_gots_clear(void);
 /* Gives what jobs got to the words that say it. The lock is held. */
-void vs_outbox_gots_take(struct vs_core *c, struct vs_tell *tells, size_t n);
+void vs_outbox_gots_take(struct vs_tell *tells, size_t n);
 /* Says all words, and notes Slurm's answers in them. The engine's thread, no lock
- * held. *push_ms: when power saving was last told of nodes. */
+ * held. whole: all nodes were looked at in this turn. *push_ms: when power saving was last told of nodes. */
 void vs_outbox_say(struct vs_core *c, struct vs_tell *tells, size_t n,
-		   int64_t now_ms, int64_t *push_ms);
+		   bool whole, int64_t now_ms, int64_t *push_ms);
 /* Who asked hears of the answers. The lock is held. */
 void vs_outbox_answered(struct vs_core *c, const struct vs_tell *tells,
 			size_t n);

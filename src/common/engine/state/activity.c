@@ -12,25 +12,20 @@
 
 #define CALM_AFTER_MS 30000
 
-static bool stirs(const struct vs_core *c)
-{
-	return !c->ready || c->blocked[0] || c->unserved[0] || c->restless ||
-		c->waits || c->refused || c->nstrays || c->orphans ||
-		!LIST_EMPTY(&c->busy);
-}
+static int64_t stirred_ms;
 
-void vs_calm_end(struct vs_core *c, int64_t now_ms)
+void vs_calm_end(int64_t now_ms)
 {
 	vs_assert_locked();
-	c->stirred_ms = now_ms;
+	stirred_ms = now_ms;
 }
 
-void vs_calm(struct vs_core *c, int64_t now_ms)
+void vs_calm_tell(struct vs_core *c, bool stirs, bool keeps, int64_t now_ms)
 {
 	vs_assert_locked();
-	if (stirs(c))
-		vs_calm_end(c, now_ms);
+	if (stirs)
+		vs_calm_end(now_ms);
 	if (c->vc)
-		vs_vc_calm(c->vc, now_ms - c->stirred_ms < CALM_AFTER_MS ?
-			   VS_VC_ALERT : c->keeps ? VS_VC_CALM : VS_VC_ASLEEP);
+		vs_vc_calm(c->vc, now_ms - stirred_ms < CALM_AFTER_MS ?
+			   VS_VC_ALERT : keeps ? VS_VC_CALM : VS_VC_ASLEEP);
 }

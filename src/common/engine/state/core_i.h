@@ -18,6 +18,7 @@
 #include "engine/tasks/clone_quota.h"
 #include "engine/core.h"
 #include "engine/metrics/metrics_i.h"
+#include "engine/state/counters.h"
 #include "engine/prefetch/prefetch.h"
 #include "engine/jobs/startup_times.h"
 #include "engine/forecast/forecast.h"
@@ -34,6 +35,8 @@
 #include "vcenter/calls/calls.h"
 #include "engine/state/node_i.h"
 
+struct vs_tell;
+
 struct vs_orphan {			/* ours, and no node has its name */
 	char vm[VS_MOID_LEN], name[VS_LABEL_LEN];
 	bool there, told, stood_on;	/* stood_on: VMs stand on its disks */
@@ -44,13 +47,6 @@ struct vs_orphan {			/* ours, and no node has its name */
 	int tries;
 	enum vs_braked braked;
 	UT_hash_handle hh;
-};
-
-struct vs_stray {
-	uint64_t id;
-	char task[VS_MOID_LEN];
-	int64_t since_ms;
-	bool left;			/* waited for no longer */
 };
 
 struct vs_wait {			/* a prolog that waits for its nodes */
@@ -85,7 +81,8 @@ struct vs_refused {			/* a job's last refusal */
 /* What is costly to know of a profile, until something changes. */
 struct vs_profile_now {
 	uint64_t question;		/* room was asked for in this one, */
-	uint64_t sums, avoid;		/* and is of these generations */
+	uint64_t sums, avoid;		/* and is of these generations, */
+	uint32_t seen, facts;		/* and of these: moved by what changed */
 	size_t room[2];			/* for new VMs, for those that exist */
 	char why[2][256];		/* of what hosts share, what allows no
 					 * more, "": nothing */
@@ -101,16 +98,12 @@ struct vs_profile_now {
 
 struct vs_core {
 	pthread_mutex_t lock;
-	pthread_t thread;
-	atomic_bool thread_runs, stop;
 	int wake_fd;
 	int64_t (*clock)(void);		/* NULL: vs_now_ms */
 
 	struct vs_conf *conf;
 	const struct vs_port *port;
 	uint64_t epoch;
-	void (*prolog_done)(uint32_t job, bool ok);
-	void (*epilog_done)(uint32_t job);
 
 	/* made from conf (reconfigure.c) */
 	struct vs_adapter *adapters;	/* conf->nadapters */
@@ -123,90 +116,28 @@ struct vs_core {
 	struct vs_node *nodes;
 	struct vs_kept *kept;		/* by node->id */
 	size_t nnodes;
-	enum vs_policy policy;
-	struct vs_drs drs;
 	bool observe;
 	char cluster_id[VS_UUID_LEN];
 
 	/* vCenter's word */
 	struct vs_vc *vc;
-	bool vc_renew;			/* conf changed: make a new client */
-	bool vc_retry;			/* try now, whatever it waits for */
+	int release;			/* vCenter's, 0: not known */
 	bool found, loaded;	/* names resolved; between load_end and down */
-	char folder[VS_MOID_LEN], store[VS_MOID_LEN], vc_user[VS_LABEL_LEN];
+	char folder[VS_MOID_LEN], store[VS_MOID_LEN];
 	char **cluster_moids, **pool_moids; /* side by side, then NULL */
 	struct vs_inventory inv;
-	uint64_t load_seq;		/* for the sweep after a reload */
 	uint64_t slow_seq;		/* slow beats delivered */
-	uint64_t slow_want;		/* not ready before this one */
-	struct vs_stray *strays;	/* clones of ours, node unknown */
-	size_t nstrays, cap_strays;
 	bool ready;			/* first pass after load is done */
 	bool started;			/* first pass of this controller is done */
-	uint64_t checked;		/* generation of hosts the preflight judged */
-	bool unjudged;			/* it has more to judge */
 	char blocked[320];		/* why nothing may be done, or "" */
 	char unserved[320];		/* why no job gets a VM, or "" */
-	uint64_t judged_epoch;		/* the configuration rule A was judged of */
-	struct vs_finding *findings;	/* of the last preflight */
-	size_t nfindings, cap_findings;
-	struct vs_checks checks;
 	struct vs_guard *guards;
 	size_t nguards;
-	bool automated;			/* some VM is, by an override */
-	bool users_write;		/* some VM's guest may, when it was seen */
-	struct vs_lack *lacks;		/* of rights */
-	size_t nlacks;
-	struct vs_lack *excess; size_t nexcess;
-	bool rights_known;
 	char vc_state[640];		/* why vCenter is not there, or "" */
-	int64_t vc_since_ms;
 
-	uint64_t questions, question;	/* number of all, and of this one: 0 */
 	uint32_t facts_epoch;		/* see vs_nodes_touch; begins with 1 */
-	int64_t full_ms;		/* all nodes were looked at then */
-	int64_t whole_ms;		/* all that don't rest were */
-	bool whole, op_ended;	/* in this turn; others may have its budget */
 	struct vs_ledger ledger;
-	struct vs_sums sums;		/* of both: vs_sums_now() */
-	struct vs_tasks tasks; struct vs_bar *bars;	/* for vs_env_fill */
-	size_t cap_bars; int offers_asked; /* see device_ids.c */
-	struct vs_avoid *avoids;
-	struct vs_breaker *breakers;
-	struct vs_print *prints;	/* uthash by host */
-	uint64_t avoid_gen;
-	char avoid_note[192];		/* see vs_avoid_note, of */
-	uint64_t avoid_note_gen;	/* this generation and */
-	int avoid_note_hosts;		/* so many hosts */
-	struct vs_maintain maintain; struct vs_vmotions vmotions;
-	struct vs_wait *waits;
-	struct vs_got *gots;		/* of jobs whose prolog is answered */
-	struct vs_refused *refused;
-	struct vs_whens whens;
-	/* whose turn it is among them */
-	unsigned int reclaim_turn, recheck_turn, reasons_turn;
-	struct vs_tell *tells;
-	size_t ntells, cap_tells;
-	int provisioning, power_ops;	/* in flight */
-	bool astir;			/* something is to be done for a node */
-	size_t restless;		/* nodes that don't rest */
-	bool keeps;			/* some are up */
-	int64_t stirred_ms;		/* see activity.c */
 	LIST_HEAD(, vs_node) busy;	/* nodes with a call under way */
-	struct vs_plans plans;
-	bool vf_freed;			/* capacity grew: tell the scheduler */
-	bool name_freed;		/* a node can be allocated again */
-
-	struct vs_times times[VS_TIMED], cpu_times[VS_TIMED];
-	struct vs_metrics metrics;
-	struct vs_pace *paces;		/* uthash by template's moid */
-	struct vs_orphan *orphans;	/* uthash by moid */
-	bool holds_left;		/* some are of names that are no nodes */
-	int64_t orphans_ms; int ours;	/* looked for then; VMs of ours */
-	struct vs_brake brake;
-	struct vs_clones clones; struct vs_parents parents;
-	bool hints_loaded, hints_dirty;
-	int64_t hints_save_ms;		/* not before */
 };
 
 /* reconfigure.c: all with the lock held */
@@ -231,19 +162,27 @@ void vs_vm_remove(struct vs_core *c, const char *moid);
 void vs_slow_begin(struct vs_core *c);
 void vs_slow_update(struct vs_core *c, const struct vs_vc_slow *s);
 
-/* activity.c: how soon changes must be known, told to the client; lock held */
-void vs_calm(struct vs_core *c, int64_t now_ms);
-void vs_calm_end(struct vs_core *c, int64_t now_ms);
+/* activity.c: how soon changes must be known, told to the client; lock held. stirs:
+ * something is wanted or under way; keeps: some VMs are kept on. */
+void vs_calm_tell(struct vs_core *c, bool stirs, bool keeps, int64_t now_ms);
+void vs_calm_end(int64_t now_ms);	/* an operator asks: at once */
 
 /* orphan_vms.c: VMs of ours that no node stands for; lock held */
 void vs_orphans_pass(struct vs_core *c, int64_t now_ms);
 void vs_orphan_busy(struct vs_core *c, const struct vs_vm *vm);
 void vs_orphans_forget_calls(struct vs_core *c);
-void vs_orphans_clear(struct vs_core *c);
+void vs_orphans_clear(void);
+const struct vs_orphan *vs_orphans(void);	/* uthash by moid */
+/* An operator has confirmed those that wait: how many did. */
+size_t vs_orphans_confirm(int64_t minute);
+/* They are looked for in the next turn, however short ago they were. */
+void vs_orphans_look_again(void);
+/* There are holds of names that are no nodes. */
+void vs_holds_left(void);
 /* Their names, for Slurm to say which are nodes: rows whose flags are not 0. Returns
  * how many; the caller frees *rows and the names. */
-size_t vs_orphans_list(const struct vs_core *c, struct vs_port_node **rows);
-void vs_orphans_seen(struct vs_core *c, const struct vs_port_node *rows,
+size_t vs_orphans_list(struct vs_port_node **rows);
+void vs_orphans_seen(const struct vs_port_node *rows,
 		     size_t n);
 
 /* state_file.c */
@@ -286,7 +225,10 @@ void vs_say_all(struct vs_core *c, struct vs_tell *tells, size_t n,
 
 /* loop.c */
 void vs_pass(struct vs_core *c, int64_t now_ms);	/* lock held */
+void vs_calm(struct vs_core *c, int64_t now_ms);	/* after it; lock held */
 void *vs_loop_main(void *arg);
+/* The thread is to end. */
+bool vs_core_stops(void);
 /* slurmctld's exit() waits for the thread from now on. To be called when the
  * libraries that clean up at exit have registered for it. */
 void vs_core_stops_at_exit(void);

@@ -3,7 +3,9 @@
  * Counting for the metrics, where things happen: a few additions under the lock
  * that is held there anyway. Counters of the process; nothing is decided by them.
  */
+#include <string.h>
 #include "engine/state/core_i.h"
+#include "util/mem.h"
 
 _Static_assert(VS_PACES <= VS_METRIC_STEPS, "raise VS_METRIC_STEPS");
 
@@ -15,6 +17,30 @@ const int64_t vs_hist_wait_ms[VS_HIST_BOUNDS] = {
 	1000, 5000, 15000, 60000, 300000, 900000, 1800000, 3600000, 10800000,
 	21600000, 43200000, 86400000,
 };
+
+static struct vs_metrics counted;
+static struct vs_times wall_times[VS_TIMED], cpu_times[VS_TIMED];
+
+const struct vs_metrics *vs_metrics_counted(void)
+{
+	return &counted;
+}
+
+void vs_metrics_clear(void)
+{
+	counted = (struct vs_metrics) { .starts = 0 };
+}
+
+void vs_timed_add(enum vs_timed what, int64_t us, int64_t cpu_us)
+{
+	vs_times_add(&wall_times[what], us);
+	vs_times_add(&cpu_times[what], cpu_us);
+}
+
+struct vs_times *vs_timed(enum vs_timed what, bool cpu)
+{
+	return cpu ? &cpu_times[what] : &wall_times[what];
+}
 
 static void add(struct vs_hist *h, const int64_t *bounds, int64_t ms)
 {
@@ -28,28 +54,28 @@ static void add(struct vs_hist *h, const int64_t *bounds, int64_t ms)
 	h->sum_ms += ms;
 }
 
-void vs_metrics_step(struct vs_core *c, int step, int64_t ms)
+void vs_metrics_step(int step, int64_t ms)
 {
 	if (step > VS_OP_NONE && step < VS_PACES)
-		add(&c->metrics.steps[step], vs_hist_step_ms, ms);
+		add(&counted.steps[step], vs_hist_step_ms, ms);
 }
 
-void vs_metrics_failed(struct vs_core *c, int step, enum vs_code code)
+void vs_metrics_failed(int step, enum vs_code code)
 {
 	if (step > VS_OP_NONE && step < VS_PACES && code < VS_CODES)
-		c->metrics.failed[step][code]++;
+		counted.failed[step][code]++;
 }
 
-void vs_metrics_given_up(struct vs_core *c, enum vs_code code)
+void vs_metrics_given_up(enum vs_code code)
 {
-	c->metrics.given_up[code]++;
+	counted.given_up[code]++;
 }
 
-void vs_metrics_started(struct vs_core *c, int64_t ms)
+void vs_metrics_started(int64_t ms)
 {
-	c->metrics.starts++;
+	counted.starts++;
 	if (ms)
-		vs_metrics_step(c, VS_PACE_BOOT, ms);
+		vs_metrics_step(VS_PACE_BOOT, ms);
 }
 
 void vs_metrics_off_asked(struct vs_node *n, int64_t asked_ms)
@@ -58,14 +84,14 @@ void vs_metrics_off_asked(struct vs_node *n, int64_t asked_ms)
 		n->off_asked_ms = asked_ms;
 }
 
-void vs_metrics_off(struct vs_core *c, struct vs_node *n, bool is_off,
+void vs_metrics_off(struct vs_node *n, bool is_off,
 		    int64_t now_ms)
 {
 	if (!n->off_asked_ms || n->seen == VS_SEEN_BUSY ||
 	    vs_seen_unsure(n->seen))
 		return;
 	if (is_off)
-		vs_metrics_step(c, VS_OP_SHUTDOWN, now_ms - n->off_asked_ms);
+		vs_metrics_step(VS_OP_SHUTDOWN, now_ms - n->off_asked_ms);
 	else if (n->seen != VS_SEEN_ON || n->wanted == VS_WANT_OFF ||
 		 n->wanted == VS_WANT_GONE)
 		return;			/* it is on its way */
@@ -79,9 +105,41 @@ void vs_metrics_lacks(struct vs_refused *r, enum vs_lacks lacks,
 		r->lacked_ms = now_ms;
 }
 
-void vs_metrics_began(struct vs_core *c, const struct vs_refused *r,
+void vs_metrics_began(const struct vs_refused *r,
 		      int64_t now_ms)
 {
-	add(&c->metrics.vf_wait, vs_hist_wait_ms,
+	add(&counted.vf_wait, vs_hist_wait_ms,
 	    r && r->lacked_ms ? now_ms - r->lacked_ms : 0);
+}
+
+void vs_metrics_parent_made(enum vs_clone_kind kind)
+{
+	counted.parents[kind].made++;
+}
+
+void vs_metrics_parent_failed(enum vs_clone_kind kind)
+{
+	counted.parents[kind].failed++;
+}
+
+void vs_metrics_parent_ended(enum vs_clone_kind kind)
+{
+	counted.parents[kind].ended++;
+}
+
+static struct { char at[96], why[256]; } served;
+
+bool vs_metrics_place_set(const char *at, const char *why)
+{
+	bool news = strcmp(served.at, at) || strcmp(served.why, why);
+
+	vs_strlcpy(served.at, at, sizeof(served.at));
+	vs_strlcpy(served.why, why, sizeof(served.why));
+	return news;
+}
+
+void vs_metrics_place(const char **at, const char **why)
+{
+	*at = served.at;
+	*why = served.why;
 }

@@ -26,32 +26,33 @@ static const char *const keys[VS_PACES] = {
 	[VS_PACE_BOOT] = "boot_ms", [VS_PACE_PARENT] = "parent_ms",
 };
 
-static struct vs_pace *pace_find(const struct vs_core *c,
-				 const struct vs_profile *p)
+static struct vs_pace *paces;	/* uthash by template's moid */
+
+static struct vs_pace *pace_find(const struct vs_profile *p)
 {
 	struct vs_pace *t;
 
-	HASH_FIND_STR(c->paces, p->template_moid, t);
+	HASH_FIND_STR(paces, p->template_moid, t);
 	return t;
 }
 
-static struct vs_pace *pace_new(struct vs_core *c, const struct vs_profile *p)
+static struct vs_pace *pace_new(const struct vs_profile *p)
 {
 	struct vs_pace *t = vs_calloc(1, sizeof(*t));
 
-	if (HASH_COUNT(c->paces) >= TEMPLATES_MAX) {
-		struct vs_pace *oldest = c->paces;
+	if (HASH_COUNT(paces) >= TEMPLATES_MAX) {
+		struct vs_pace *oldest = paces;
 
-		HASH_DEL(c->paces, oldest);
+		HASH_DEL(paces, oldest);
 		free(oldest);
 	}
 	vs_strlcpy(t->template_moid, p->template_moid,
 		   sizeof(t->template_moid));
-	HASH_ADD_STR(c->paces, template_moid, t);
+	HASH_ADD_STR(paces, template_moid, t);
 	return t;
 }
 
-void vs_pace_note(struct vs_core *c, const struct vs_profile *p, int what,
+void vs_pace_note(const struct vs_profile *p, int what,
 		  int64_t ms)
 {
 	struct vs_pace *t;
@@ -59,31 +60,41 @@ void vs_pace_note(struct vs_core *c, const struct vs_profile *p, int what,
 	if (what < 0 || what >= VS_PACES || !keys[what] || ms < 0 ||
 	    !p->template_moid[0])
 		return;
-	t = pace_find(c, p);
+	t = pace_find(p);
 	if (!t)
-		t = pace_new(c, p);
+		t = pace_new(p);
 	vs_strlcpy(t->name, p->template_name, sizeof(t->name));
 	t->ms[what] = t->known & 1u << what ?
 		t->ms[what] + (ms - t->ms[what]) / WEIGHT : ms;
 	t->known |= 1u << what;
 }
 
-int64_t vs_pace_ms(const struct vs_core *c, const struct vs_profile *p,
+int64_t vs_pace_ms(const struct vs_profile *p,
 		   int what)
 {
-	const struct vs_pace *t = pace_find(c, p);
+	const struct vs_pace *t = pace_find(p);
 
 	vs_assert_locked();
 	return t && what >= 0 && what < VS_PACES && t->known & 1u << what ?
 		t->ms[what] : -1;
 }
 
-void vs_report_paces(const struct vs_core *c, struct json_object *top)
+void vs_paces_clear(void)
 {
-	struct json_object *arr = c->paces ? vs_jb_arr() : NULL;
+	struct vs_pace *t, *tmp;
+
+	HASH_ITER(hh, paces, t, tmp) {
+		HASH_DEL(paces, t);
+		free(t);
+	}
+}
+
+void vs_report_paces(struct json_object *top)
+{
+	struct json_object *arr = paces ? vs_jb_arr() : NULL;
 
 	vs_assert_locked();
-	for (const struct vs_pace *t = c->paces; t; t = t->hh.next) {
+	for (const struct vs_pace *t = paces; t; t = t->hh.next) {
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_str(o, "template", t->name);
@@ -108,9 +119,21 @@ void vs_expect_clock(int64_t at, char *out, size_t size)
 		 &day);
 }
 
+static int64_t down_ms;		/* how long a reclaimed VM takes to go; 0: unknown */
+
+void vs_when_down_set(int64_t ms)
+{
+	down_ms = ms;
+}
+
+int64_t vs_when_down_ms(void)
+{
+	return down_ms;
+}
+
 int64_t vs_when_down_s(const struct vs_core *c)
 {
-	int64_t ms = c->whens.down_ms ? c->whens.down_ms :
+	int64_t ms = down_ms ? down_ms :
 		DOWN_MS + (int64_t)c->conf->shutdown_grace_s * 1000;
 
 	/* Guests that do as they are told take no minutes. */

@@ -18,11 +18,12 @@ struct vs_pace {
 };
 
 /* One more was measured, of an enum vs_op_kind or VS_PACE_. */
-void vs_pace_note(struct vs_core *c, const struct vs_profile *p, int what,
+void vs_pace_note(const struct vs_profile *p, int what,
 		  int64_t ms);
 /* The moving mean; -1: none was measured for this template. */
-int64_t vs_pace_ms(const struct vs_core *c, const struct vs_profile *p,
+int64_t vs_pace_ms(const struct vs_profile *p,
 		   int what);
-void vs_report_paces(const struct vs_core *c, struct json_object *top);
+void vs_paces_clear(void);
+void vs_report_paces(struct json_object *top);
 
 #endif

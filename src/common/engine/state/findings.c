@@ -8,8 +8,42 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "engine/state/state.h"
 #include "util/mem.h"
+
+static struct vs_finding *findings;
+static size_t nfindings, cap_findings;
+static bool outdated, shared_outdated;
+
+void vs_findings_outdate(void)
+{
+	outdated = true;
+}
+
+void vs_shared_outdate(void)
+{
+	shared_outdated = true;
+}
+
+bool vs_shared_outdated_taken(void)
+{
+	bool was = shared_outdated;
+
+	shared_outdated = false;
+	return was;
+}
+
+bool vs_findings_outdated(void)
+{
+	return outdated;
+}
+
+const struct vs_finding *vs_findings(size_t *n)
+{
+	*n = nfindings;
+	return findings;
+}
 
 /* A finding is as hard as what it stops. */
 static struct vs_found found(enum vs_stops stops, const struct vs_says *s)
@@ -27,17 +61,30 @@ static struct vs_found found(enum vs_stops stops, const struct vs_says *s)
 	return f;
 }
 
-struct vs_finding *vs_findings_begin(struct vs_core *c, size_t *n)
+struct vs_finding *vs_findings_begin(size_t *n)
 {
-	struct vs_finding *old = c->findings;
+	struct vs_finding *old = findings;
 
-	*n = c->nfindings;
-	c->findings = NULL;
-	c->nfindings = c->cap_findings = 0;
+	*n = nfindings;
+	findings = NULL;
+	nfindings = cap_findings = 0;
+	outdated = false;
 	return old;
 }
 
-void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
+void vs_findings_free(struct vs_finding *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(list[i].text);
+		free(list[i].found.object);
+		free(list[i].found.is);
+		free(list[i].found.should);
+		free(list[i].found.fix);
+	}
+	free(list);
+}
+
+void vs_find(enum vs_stops stops, const struct vs_says *says,
 	     const char *fmt, ...)
 {
 	struct vs_finding *f;
@@ -48,8 +95,8 @@ void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	VS_GROW(c->findings, c->cap_findings, c->nfindings + 1);
-	f = &c->findings[c->nfindings++];
+	VS_GROW(findings, cap_findings, nfindings + 1);
+	f = &findings[nfindings++];
 	*f = (struct vs_finding) { .stops = stops, .text = vs_strdup(text) };
 	if (says)
 		f->found = found(stops, says);

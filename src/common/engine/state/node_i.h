@@ -25,13 +25,6 @@ struct vs_node_op {
 	bool devices;			/* its spec adds VFs or devices */
 };
 
-/* Calls under way for nodes and clone sources, kept by tasks.c: tasks.h. */
-struct vs_task;
-struct vs_tasks {
-	struct vs_task *all;		/* uthash by the client's id */
-	int *by_host; size_t cap_by_host; /* vs_tasks_by_host()'s */
-};
-
 /* A VM that must be there and isn't shown: as we saw it, or as Slurm says. */
 enum vs_missing { VS_MISSING_NOT, VS_MISSING_SEEN, VS_MISSING_SLURM };
 
@@ -166,7 +159,7 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
 		       enum vs_op_kind kind, const char *host,
 		       const struct vs_err *err, int64_t now_ms);
 /* failures.c */
-void vs_node_give_up(struct vs_core *c, struct vs_node *n, const char *why);
+void vs_node_give_up(struct vs_node *n, const char *why);
 
 /* operations.c: calls to vCenter for a node; lock held */
 int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,

@@ -76,18 +76,31 @@ bool vs_node_given(const struct vs_node *n)
 	return n->given_ms && vs_clock() - n->given_ms < GIVEN_MS;
 }
 
-struct vs_wait **vs_wait_find(struct vs_core *c, uint32_t job)
+static struct vs_wait *waits;	/* prologs that wait */
+
+struct vs_wait **vs_waits_first(void)
 {
-	struct vs_wait **link = &c->waits;
+	return &waits;
+}
+
+struct vs_wait **vs_wait_find(uint32_t job)
+{
+	struct vs_wait **link = &waits;
 
 	while (*link && (*link)->job != job)
 		link = &(*link)->next;
 	return link;
 }
 
-bool vs_job_waits(struct vs_core *c, uint32_t job)
+bool vs_job_waits(uint32_t job)
 {
-	return job && *vs_wait_find(c, job);
+	return job && *vs_wait_find(job);
+}
+
+
+const struct vs_wait *vs_waits(void)
+{
+	return waits;
 }
 
 static const struct vs_vm *own_vm(struct vs_core *c, const struct vs_node *n)

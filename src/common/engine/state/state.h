@@ -82,9 +82,12 @@ bool vs_job_has(const struct vs_node *n, uint32_t job);
 /* Does any job run on the node, with nothing left that it waited for? */
 bool vs_job_runs(const struct vs_node *n);
 /* The link to the wait of the job's prolog; *link is NULL if it doesn't wait. */
-struct vs_wait **vs_wait_find(struct vs_core *c, uint32_t job);
+struct vs_wait **vs_wait_find(uint32_t job);
 /* Does the job's prolog wait for its nodes? */
-bool vs_job_waits(struct vs_core *c, uint32_t job);
+bool vs_job_waits(uint32_t job);
+/* Prologs that wait, by next; the link to the first, for jobs/ alone. */
+const struct vs_wait *vs_waits(void);
+struct vs_wait **vs_waits_first(void);
 /* The node's VM goes with its job: it is promised to a preemptor. */
 bool vs_node_given(const struct vs_node *n);
 
@@ -113,18 +116,64 @@ void vs_nodes_touch(struct vs_core *c);
 void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
 /* What is kept of the node has been found anew, until the next touch. */
 void vs_kept_renewed(const struct vs_core *c, struct vs_node *n);
+/* Why no VM can be made from the profile's (its index) template, "": it can. How
+ * many VMs of it there is room for is found anew. */
+void vs_profile_missing_set(struct vs_core *c, size_t profile, const char *why);
+/* That alone. */
+void vs_profile_room_outdate(struct vs_core *c, size_t profile);
+/* The engine has looked at the node since its last touch; nothing is to be done for
+ * it, or something is. */
+void vs_node_looked(struct vs_node *n);
+void vs_node_rests_set(struct vs_node *n, bool rests);
 /* Templates or profiles are others: their hashes anew, and all nodes are judged
  * by them. */
 void vs_profiles_changed(struct vs_core *c);
 
+/* Capacity grew, or a node can be allocated again: run/loop.c tells Slurm's
+ * scheduler at the end of its turn. */
+void vs_capacity_freed(void);
+bool vs_capacity_freed_pending(void);
+void vs_capacity_freed_clear(void);
+void vs_name_freed(void);
+bool vs_name_freed_pending(void);
+void vs_name_freed_clear(void);
+
+/* VFs have begun to go for a job: what prefetch has decided is weighed again. */
+void vs_plans_outdate(void);
+bool vs_plans_outdated_taken(void);
+
+/* Something that the state file keeps has changed: it is written at the end of a
+ * turn, if it was read before. */
+void vs_state_file_dirty(void);
+bool vs_state_file_pending(void);
+/* It is written at the next turn's end, however short ago it was written. */
+void vs_state_file_urgent(void);
+/* Is it to be written now? If so, it is not again within `again_ms` unless urgent. */
+bool vs_state_file_due(int64_t now_ms, int64_t again_ms);
+/* It was read (or must be read before anything is written to it). */
+void vs_state_file_read_done(bool read);
+bool vs_state_file_is_read(void);
+/* It is to be read, and nothing has changed. */
+void vs_state_file_forget(void);
+
 /* ---- findings.c: what the preflight finds ---------------------------------- */
 
-/* Begins the list anew. Returns the old one, *n of them; the caller frees it, and
- * what its findings own. */
-struct vs_finding *vs_findings_begin(struct vs_core *c, size_t *n);
+/* Something that the preflight judges has changed: it is made anew. */
+void vs_findings_outdate(void);
+bool vs_findings_outdated(void);
+/* Something that the checks of what hosts share ask has changed; was it so since
+ * this was asked last? */
+void vs_shared_outdate(void);
+bool vs_shared_outdated_taken(void);
+/* What it has found last, *n of them, true until it is made anew. */
+const struct vs_finding *vs_findings(size_t *n);
+
+/* Begins the list anew. Returns the old one, *n of them, for vs_findings_free(). */
+struct vs_finding *vs_findings_begin(size_t *n);
+void vs_findings_free(struct vs_finding *list, size_t n);
 /* Adds a finding; says: the same thing for svf check, or NULL. */
-void vs_find(struct vs_core *c, enum vs_stops stops, const struct vs_says *says,
-	     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void vs_find(enum vs_stops stops, const struct vs_says *says,
+	     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* No new job gets a node of this profile (its index). The first reason counts. */
 void vs_bar(struct vs_core *c, size_t profile, const char *why);
 
@@ -132,6 +181,34 @@ void vs_bar(struct vs_core *c, size_t profile, const char *why);
 
 /* Why vCenter is not there, as everybody may read it. */
 void vs_vc_state_set(struct vs_core *c, const char *text);
+/* Since when that is so, or vCenter is there: as wall-clock time. */
+void vs_vc_since_set(int64_t wall_ms);
+int64_t vs_vc_since_ms(void);
+/* The account that the session has, "": not known. */
+void vs_vc_user_set(const char *user);
+const char *vs_vc_user(void);
+/* How far vCenter is known: its names are resolved; its inventory is loaded; the
+ * first pass after that is done. Unloaded: it is away, or loads again. Lost: and
+ * its names are not resolved. */
+void vs_vc_found(struct vs_core *c);
+void vs_vc_loaded(struct vs_core *c);
+void vs_vc_ready(struct vs_core *c);
+void vs_vc_unloaded(struct vs_core *c);
+void vs_vc_lost(struct vs_core *c);
+/* The inventory is loaded again, for the so-manieth time. */
+void vs_load_begun(void);
+uint64_t vs_load_seq(void);
+/* Nothing is done before the next slow beat; was that delivered? */
+void vs_slow_wanted(const struct vs_core *c);
+bool vs_slow_is_due(const struct vs_core *c);
+/* A new client is made: the configuration changed. */
+void vs_client_renew(void);
+bool vs_client_renewed(void);
+void vs_client_renew_clear(void);
+/* It tries now, whatever it waits for. */
+void vs_client_retry(void);
+bool vs_client_retry_pending(void);
+bool vs_client_retry_taken(void);
 /* After such an error of a call, look before anything else is done: what is there
  * may be other than we believe. */
 bool vs_fail_is_doubt(enum vs_code code);
@@ -140,6 +217,9 @@ bool vs_fail_is_doubt(enum vs_code code);
 
 /* For how many seconds a VM that is asked to go still holds its VF. */
 int64_t vs_when_down_s(const struct vs_core *c);
+/* How long one took, in ms; 0: none was seen to go. */
+void vs_when_down_set(int64_t ms);
+int64_t vs_when_down_ms(void);
 /* Writes a time, in s since the epoch, as people read it: "14:05", or with the day
  * if that isn't today. No lock is needed. */
 void vs_expect_clock(int64_t at, char *out, size_t size);

@@ -71,3 +71,113 @@ void vs_vc_state_set(struct vs_core *c, const char *text)
 	replace(&out, c->conf->username ? c->conf->username : "", "...");
 	vs_strlcpy(c->vc_state, out, sizeof(c->vc_state));
 }
+
+/* ---- the client ------------------------------------------------------------ */
+
+static bool renew, retry;
+static int64_t since_ms;
+
+void vs_client_renew(void)
+{
+	renew = true;
+}
+
+bool vs_client_renewed(void)
+{
+	return renew;
+}
+
+void vs_client_renew_clear(void)
+{
+	renew = false;
+}
+
+void vs_client_retry(void)
+{
+	retry = true;
+}
+
+bool vs_client_retry_pending(void)
+{
+	return retry;
+}
+
+bool vs_client_retry_taken(void)
+{
+	bool was = retry;
+
+	retry = false;
+	return was;
+}
+
+void vs_vc_since_set(int64_t wall_ms)
+{
+	since_ms = wall_ms;
+}
+
+int64_t vs_vc_since_ms(void)
+{
+	return since_ms;
+}
+
+void vs_vc_found(struct vs_core *c)
+{
+	c->found = true;
+}
+
+void vs_vc_loaded(struct vs_core *c)
+{
+	c->loaded = true;
+}
+
+void vs_vc_ready(struct vs_core *c)
+{
+	c->ready = true;
+}
+
+void vs_vc_unloaded(struct vs_core *c)
+{
+	c->loaded = c->ready = false;
+}
+
+void vs_vc_lost(struct vs_core *c)
+{
+	c->found = false;
+	vs_vc_unloaded(c);
+}
+
+static char session_user[VS_LABEL_LEN];
+
+void vs_vc_user_set(const char *user)
+{
+	vs_strlcpy(session_user, user, sizeof(session_user));
+}
+
+const char *vs_vc_user(void)
+{
+	return session_user;
+}
+
+/* ---- the load -------------------------------------------------------------------- */
+
+static uint64_t load_seq, slow_want;
+
+void vs_load_begun(void)
+{
+	load_seq++;
+}
+
+uint64_t vs_load_seq(void)
+{
+	return load_seq;
+}
+
+void vs_slow_wanted(const struct vs_core *c)
+{
+	slow_want = c->slow_seq + 1;
+}
+
+bool vs_slow_is_due(const struct vs_core *c)
+{
+	return c->slow_seq >= slow_want;
+}

@@ -17,13 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
 
 #define MINUTE_MS (60 * 1000)
+
+struct vs_clones vs_clones;
 
 /* ---- the hour: pure ----------------------------------------------------------- */
 
@@ -83,15 +85,15 @@ static int64_t minute_now(void)
 	return vs_wall_ms() / MINUTE_MS;
 }
 
-int vs_clones_hour(const struct vs_core *c)
+int vs_clones_hour(void)
 {
 	vs_assert_locked();
-	return vs_clones_made(&c->clones, minute_now());
+	return vs_clones_made(&vs_clones, minute_now());
 }
 
 int64_t vs_clones_open(const struct vs_core *c)
 {
-	const struct vs_clones *k = &c->clones;
+	const struct vs_clones *k = &vs_clones;
 	int max = c->conf->clones_max - k->owed - 1;
 
 	if (!k->full)
@@ -108,17 +110,18 @@ static int enough_of(const struct vs_core *c)
 
 void vs_clones_judge(struct vs_core *c)
 {
-	struct vs_clones *k = &c->clones;
-	int sum = vs_clones_hour(c) + k->owed, cap = c->conf->clones_max;
+	struct vs_clones *k = &vs_clones;
+	int sum = vs_clones_hour() + k->owed, cap = c->conf->clones_max;
 	bool full = cap && sum >= cap, many = sum >= enough_of(c);
 
 	if (many != k->many || full != k->full)
-		c->unjudged = true;
+		vs_findings_outdate();
 	k->many = many;
 	if (full != k->full) {
 		k->full = full;
 		vs_nodes_touch(c);
-		c->vf_freed |= !full;
+		if (!full)
+			vs_capacity_freed();
 		snprintf(k->why, sizeof(k->why), "MaxClonesPerHour=%d is used up",
 			 cap);
 	}
@@ -127,7 +130,7 @@ void vs_clones_judge(struct vs_core *c)
 /* Minutes are searched for that: in the engine's turn alone. */
 static void say_when(struct vs_core *c)
 {
-	struct vs_clones *k = &c->clones;
+	struct vs_clones *k = &vs_clones;
 	char at[32];
 
 	if (!k->full)
@@ -138,31 +141,32 @@ static void say_when(struct vs_core *c)
 		 at);
 }
 
-void vs_clones_owe(struct vs_core *c, struct vs_node *n, bool owed)
+void vs_clones_owe(struct vs_node *n, bool owed)
 {
 	if (n->owed == owed)
 		return;
 	n->owed = owed;
-	c->clones.owed += owed ? 1 : -1;
-	c->clones.unjudged = true;
+	vs_clones.owed += owed ? 1 : -1;
+	vs_clones.unjudged = true;
 }
 
-void vs_clones_sent(struct vs_core *c, struct vs_node *n)
+void vs_clones_sent(struct vs_node *n)
 {
-	vs_clones_note_one(c);
-	vs_clones_owe(c, n, false);
+	vs_clones_note_one();
+	vs_clones_owe(n, false);
 }
 
-void vs_clones_note_one(struct vs_core *c)
+void vs_clones_note_one(void)
 {
-	vs_clones_note(&c->clones, minute_now(), 1);
-	c->hints_dirty = c->clones.unjudged = true;
+	vs_clones_note(&vs_clones, minute_now(), 1);
+	vs_state_file_dirty();
+	vs_clones.unjudged = true;
 }
 
 /* Of nodes that a new configuration has dropped nobody has told. */
 void vs_clones_pass(struct vs_core *c)
 {
-	struct vs_clones *k = &c->clones;
+	struct vs_clones *k = &vs_clones;
 
 	vs_assert_locked();
 	if (k->seen_epoch != c->epoch || k->seen_minute != minute_now()) {
@@ -212,18 +216,18 @@ bool vs_clones_needed(const struct vs_core *c, const struct vs_node *n,
 const char *vs_clones_bar(struct vs_core *c, const struct vs_node *n,
 			  const struct vs_vm *vm)
 {
-	return c->clones.full && must_be_made(c, n, vm) ? c->clones.why : NULL;
+	return vs_clones.full && must_be_made(c, n, vm) ? vs_clones.why : NULL;
 }
 
 bool vs_clones_scarce(const struct vs_core *c)
 {
-	return c->conf->clones_max && c->clones.many;
+	return c->conf->clones_max && vs_clones.many;
 }
 
 /* Texts that don't change with every VM: each change of them is logged. */
 void vs_clones_check(struct vs_core *c)
 {
-	const struct vs_clones *k = &c->clones;
+	const struct vs_clones *k = &vs_clones;
 	int cap = c->conf->clones_max;
 	const struct vs_says says = { VS_CHECK_CLONES, "MaxClonesPerHour",
 		k->full ? "reached" : cap ? "more than 80 % of it" :
@@ -233,26 +237,68 @@ void vs_clones_check(struct vs_core *c)
 		"vsphere.conf: PartitionName=... Retention=warm" };
 
 	if (k->full)
-		vs_find(c, VS_STOPS_JOBS, &says,
+		vs_find(VS_STOPS_JOBS, &says,
 			"MaxClonesPerHour=%d: so many VMs were made in the last hour, jobs that need a new one wait: those on VMs that are there run (Retention=warm or off keeps VMs)",
 			cap);
 	else if (k->many && cap)
-		vs_find(c, VS_STOPS_PLANS, &says,
+		vs_find(VS_STOPS_PLANS, &says,
 			"more than 80 %% of MaxClonesPerHour=%d VMs were made in the last hour: none is made ahead of jobs now",
 			cap);
 	else if (k->many)
-		vs_find(c, VS_STOPS_NOTHING, &says,
+		vs_find(VS_STOPS_NOTHING, &says,
 			"more than %d VMs were made in the last hour: each leaves tasks and events in vCenter's database for as long as vCenter retains them; Retention=warm or off makes fewer, MaxClonesPerHour= sets a limit",
 			VS_CLONES_MANY);
+}
+
+void vs_clones_clear(void)
+{
+	vs_clones = (struct vs_clones) { .minute = 0 };
+}
+
+struct json_object *vs_clones_json(void)
+{
+	const struct vs_clones *k = &vs_clones;
+	struct json_object *arr = vs_jb_arr();
+
+	for (int i = VS_CLONES_MINUTES - 1; i >= 0; i--) {
+		int64_t minute = k->minute - i;
+		struct json_object *o;
+
+		if (minute <= 0 || !k->made[minute % VS_CLONES_MINUTES])
+			continue;
+		o = vs_jb_obj(NULL);
+		vs_jb_int(o, "minute", minute);
+		vs_jb_int(o, "made", k->made[minute % VS_CLONES_MINUTES]);
+		vs_jb_add(arr, o);
+	}
+	return arr;
+}
+
+/* In the order of time; of the future there are none. */
+void vs_clones_read(struct vs_j list)
+{
+	int64_t now = vs_wall_ms() / MINUTE_MS;
+
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j j = vs_j_at(list, i);
+		int64_t minute = vs_j_int(vs_j_get(j, "minute"));
+		int64_t made = vs_j_int(vs_j_get(j, "made"));
+
+		if (list.doc->err.code)
+			return;
+		if (minute > now - VS_CLONES_MINUTES && minute <= now &&
+		    made > 0 && made < 1000000)
+			vs_clones_note(&vs_clones, minute, (int)made);
+	}
 }
 
 /* ---- devices in clones -------------------------------------------------------- */
 
 #define TRIAL_MS (10 * MINUTE_MS)	/* a clone and a reconfiguration */
 
-void vs_clone_way_found(struct vs_core *c, const struct vs_vc_found *f)
+void vs_clone_way_found(const struct vs_vc_found *f)
 {
-	struct vs_vcenter_id *now = &c->clones.way.now;
+	struct vs_vcenter_id *now = &vs_clones.way.now;
 	const char *build = strstr(f->about, "build-");
 
 	vs_assert_locked();
@@ -261,14 +307,19 @@ void vs_clone_way_found(struct vs_core *c, const struct vs_vc_found *f)
 		   sizeof(now->build));
 }
 
+const struct vs_vcenter_id *vs_vcenter_now(void)
+{
+	return &vs_clones.way.now;
+}
+
 static bool under_trial(const struct vs_clone_way *w)
 {
 	return w->trial[0] && vs_clock() - w->trial_ms < TRIAL_MS;
 }
 
-bool vs_clone_way_plain(const struct vs_core *c)
+bool vs_clone_way_plain(void)
 {
-	const struct vs_clone_way *w = &c->clones.way;
+	const struct vs_clone_way *w = &vs_clones.way;
 
 	vs_assert_locked();
 	return under_trial(w) ||
@@ -276,10 +327,10 @@ bool vs_clone_way_plain(const struct vs_core *c)
 		!strcmp(w->now.build, w->refuses.build));
 }
 
-bool vs_node_clone_plain(const struct vs_core *c, const struct vs_node *n)
+bool vs_node_clone_plain(const struct vs_node *n)
 {
 	vs_assert_locked();
-	return vs_adapter_takes(n->profile->adapter) && vs_clone_way_plain(c);
+	return vs_adapter_takes(n->profile->adapter) && vs_clone_way_plain();
 }
 
 /* The faults by which vCenter may say that a clone's spec has no devices. */
@@ -295,12 +346,12 @@ static bool refuses_devices(const struct vs_err *err)
 	return false;
 }
 
-static void trial_begin(struct vs_core *c, const struct vs_node *n,
+static void trial_begin(const struct vs_node *n,
 			const struct vs_err *err)
 {
-	struct vs_clone_way *w = &c->clones.way;
+	struct vs_clone_way *w = &vs_clones.way;
 
-	if (vs_clone_way_plain(c))
+	if (vs_clone_way_plain())
 		return;		/* it was sent before */
 	vs_strlcpy(w->trial, n->name, sizeof(w->trial));
 	w->trial_ms = vs_clock();
@@ -308,13 +359,13 @@ static void trial_begin(struct vs_core *c, const struct vs_node *n,
 		n->name, err->fault, err->text);
 }
 
-static void trial_end(struct vs_core *c, bool proven)
+static void trial_end(bool proven)
 {
-	struct vs_clone_way *w = &c->clones.way;
+	struct vs_clone_way *w = &vs_clones.way;
 
 	if (proven) {
 		w->refuses = w->now;
-		c->hints_dirty = true;
+		vs_state_file_dirty();
 	}
 	vs_info("node=%s %s", w->trial, proven ?
 		"has its devices by a reconfiguration: so are all clones of this vCenter made until its build changes" :
@@ -322,29 +373,29 @@ static void trial_end(struct vs_core *c, bool proven)
 	w->trial[0] = '\0';
 }
 
-bool vs_clone_way_ended(struct vs_core *c, const struct vs_node *n,
+bool vs_clone_way_ended(const struct vs_node *n,
 			const struct vs_node_op *was, const struct vs_err *err)
 {
-	const struct vs_clone_way *w = &c->clones.way;
+	const struct vs_clone_way *w = &vs_clones.way;
 	bool trial = under_trial(w) && !strcmp(w->trial, n->name);
 
 	if (was->kind == VS_OP_CLONE && was->devices) {
 		if (!err || !refuses_devices(err))
 			return false;
-		trial_begin(c, n, err);
-		vs_metrics_failed(c, was->kind, err->code);
+		trial_begin(n, err);
+		vs_metrics_failed(was->kind, err->code);
 		return true;
 	}
 	if (trial && was->kind == VS_OP_RECONFIGURE && was->devices && !err)
-		trial_end(c, true);
+		trial_end(true);
 	else if (trial && err && err->code == VS_E_REQUEST)
-		trial_end(c, false);
+		trial_end(false);
 	return false;
 }
 
-struct json_object *vs_clone_way_json(const struct vs_core *c)
+struct json_object *vs_clone_way_json(void)
 {
-	const struct vs_vcenter_id *r = &c->clones.way.refuses;
+	const struct vs_vcenter_id *r = &vs_clones.way.refuses;
 	struct json_object *o;
 
 	if (!r->uuid[0])
@@ -355,9 +406,9 @@ struct json_object *vs_clone_way_json(const struct vs_core *c)
 	return o;
 }
 
-void vs_clone_way_read(struct vs_core *c, struct vs_j j)
+void vs_clone_way_read(struct vs_j j)
 {
-	struct vs_vcenter_id *r = &c->clones.way.refuses;
+	struct vs_vcenter_id *r = &vs_clones.way.refuses;
 	const char *uuid = vs_j_str_or(vs_j_opt(j, "vcenter"), "");
 	const char *build = vs_j_str_or(vs_j_opt(j, "build"), "");
 

@@ -14,29 +14,32 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/tasks/removal_guard_i.h"
+#include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
 
 #define MINUTE_MS (60 * 1000)
 
-static int limit(const struct vs_core *c)
+struct vs_brake vs_brake;
+
+static int limit(void)
 {
-	int share = c->ours / 20;
+	int share = vs_brake.ours / 20;
 
 	return share > 3 ? share : 3;
 }
 
-void vs_brake_count(struct vs_brake *b, const char *vm, int64_t minute,
+void vs_brake_count(const char *vm, int64_t minute,
 		    bool confirmed)
 {
 	struct vs_brake_end *e;
 
-	HASH_FIND_STR(b->ends, vm, e);
+	HASH_FIND_STR(vs_brake.ends, vm, e);
 	if (!e) {
 		e = vs_calloc(1, sizeof(*e));
 		vs_strlcpy(e->vm, vm, sizeof(e->vm));
-		HASH_ADD_STR(b->ends, vm, e);
+		HASH_ADD_STR(vs_brake.ends, vm, e);
 	}
 	e->minute = minute;
 	e->confirmed = confirmed;
@@ -49,14 +52,14 @@ static bool is_recent(int64_t then, int64_t minute)
 }
 
 /* How many recent ones no operator has confirmed; the others are forgotten. */
-static int recent(struct vs_brake *b, int64_t minute)
+static int recent(int64_t minute)
 {
 	struct vs_brake_end *e, *tmp;
 	int n = 0;
 
-	HASH_ITER(hh, b->ends, e, tmp) {
+	HASH_ITER(hh, vs_brake.ends, e, tmp) {
 		if (!is_recent(e->minute, minute)) {
-			HASH_DEL(b->ends, e);
+			HASH_DEL(vs_brake.ends, e);
 			free(e);
 		} else if (!e->confirmed) {
 			n++;
@@ -65,122 +68,193 @@ static int recent(struct vs_brake *b, int64_t minute)
 	return n;
 }
 
-void vs_brake_release(struct vs_brake *b)
+bool vs_brake_is_on(void)
+{
+	return vs_brake.on;
+}
+
+void vs_brake_ours(int vms)
+{
+	vs_brake.ours = vms;
+}
+
+void vs_brake_release(void)
 {
 	struct vs_brake_end *e, *tmp;
 
-	HASH_ITER(hh, b->ends, e, tmp) {
-		HASH_DEL(b->ends, e);
+	HASH_ITER(hh, vs_brake.ends, e, tmp) {
+		HASH_DEL(vs_brake.ends, e);
 		free(e);
 	}
-	b->on = false;
+	vs_brake.on = false;
 }
 
-static void asked_forget(struct vs_brake *b, struct vs_brake_asked *a)
+static void asked_forget(struct vs_brake_asked *a)
 {
-	HASH_DEL(b->asked, a);
+	HASH_DEL(vs_brake.asked, a);
 	free(a);
 }
 
-void vs_brake_clear(struct vs_brake *b)
+void vs_brake_clear(void)
 {
 	struct vs_brake_asked *a, *tmp;
 
-	vs_brake_release(b);
-	HASH_ITER(hh, b->asked, a, tmp)
-		asked_forget(b, a);
-	b->asked_minute = 0;
+	vs_brake_release();
+	HASH_ITER(hh, vs_brake.asked, a, tmp)
+		asked_forget(a);
+	vs_brake.asked_minute = 0;
 }
 
 /* ---- what Slurm has asked for ----------------------------------------------- */
 
-void vs_brake_asked_at(struct vs_brake *b, const char *node, const char *vm,
+void vs_brake_asked_at(const char *node, const char *vm,
 		       int64_t minute)
 {
 	struct vs_brake_asked *a;
 
-	HASH_FIND_STR(b->asked, node, a);
+	HASH_FIND_STR(vs_brake.asked, node, a);
 	if (!a) {
 		a = vs_calloc(1, sizeof(*a));
 		vs_strlcpy(a->node, node, sizeof(a->node));
-		HASH_ADD_STR(b->asked, node, a);
+		HASH_ADD_STR(vs_brake.asked, node, a);
 	}
 	vs_strlcpy(a->vm, vm, sizeof(a->vm));
 	a->minute = minute;
 }
 
-bool vs_brake_was_asked(const struct vs_brake *b, const char *node,
+bool vs_brake_was_asked(const char *node,
 			const char *vm)
 {
 	struct vs_brake_asked *a;
 
-	HASH_FIND_STR(b->asked, node, a);
+	HASH_FIND_STR(vs_brake.asked, node, a);
 	return a && (!vm || !strcmp(a->vm, vm)) &&
 		is_recent(a->minute, vs_wall_ms() / MINUTE_MS);
 }
 
 /* Once a minute. */
-static void asked_expire(struct vs_brake *b, int64_t minute)
+static void asked_expire(int64_t minute)
 {
 	struct vs_brake_asked *a, *tmp;
 
-	if (minute == b->asked_minute)
+	if (minute == vs_brake.asked_minute)
 		return;
-	b->asked_minute = minute;
-	HASH_ITER(hh, b->asked, a, tmp)
+	vs_brake.asked_minute = minute;
+	HASH_ITER(hh, vs_brake.asked, a, tmp)
 		if (!is_recent(a->minute, minute))
-			asked_forget(b, a);
+			asked_forget(a);
 }
 
-void vs_brake_asked(struct vs_core *c, const char *node, const char *vm,
+void vs_brake_asked(const char *node, const char *vm,
 		    bool ends)
 {
-	struct vs_brake *b = &c->brake;
 	struct vs_brake_asked *a;
 	int64_t minute;
 
-	if (!b->asked && !ends)
+	if (!vs_brake.asked && !ends)
 		return;			/* nearly always, for each node in use */
 	minute = vs_wall_ms() / MINUTE_MS;
-	asked_expire(b, minute);
-	HASH_FIND_STR(b->asked, node, a);
+	asked_expire(minute);
+	HASH_FIND_STR(vs_brake.asked, node, a);
 	if (ends ? a && !strcmp(a->vm, vm) : !a)
 		return;
 	if (ends)
-		vs_brake_asked_at(b, node, vm, minute);
+		vs_brake_asked_at(node, vm, minute);
 	else
-		asked_forget(b, a);
-	c->hints_dirty = true;
+		asked_forget(a);
+	vs_state_file_dirty();
 }
 
 /* ---- what neither Slurm nor an operator asks for ----------------------------- */
 
-bool vs_brake_asks(struct vs_core *c, enum vs_braked *state, const char *vm,
+bool vs_brake_asks(enum vs_braked *state, const char *vm,
 		   const char *name)
 {
-	struct vs_brake *b = &c->brake;
 	int64_t minute = vs_wall_ms() / MINUTE_MS;
 	struct vs_brake_end *e;
 	int n;
 
 	if (*state == VS_BRAKE_PASSED)
 		return true;
-	if (b->on && *state == VS_BRAKE_WAITS)
+	if (vs_brake.on && *state == VS_BRAKE_WAITS)
 		return false;		/* asked again in each pass */
-	n = recent(b, minute);
-	HASH_FIND_STR(b->ends, vm, e);
-	if (e || (!b->on && n < limit(c))) {
-		vs_brake_count(b, vm, minute, e && e->confirmed);
+	n = recent(minute);
+	HASH_FIND_STR(vs_brake.ends, vm, e);
+	if (e || (!vs_brake.on && n < limit())) {
+		vs_brake_count(vm, minute, e && e->confirmed);
 		*state = VS_BRAKE_PASSED;
-		c->hints_dirty = true;
+		vs_state_file_dirty();
 		return true;
 	}
-	if (!b->on) {
-		b->on = true;
-		c->hints_dirty = true;
+	if (!vs_brake.on) {
+		vs_brake.on = true;
+		vs_state_file_dirty();
 		vs_error("the brake is on: more than %d of %d VMs would be switched off or destroyed within 10 minutes outside of jobs' ends and power-downs, %s is the next: look with svf reconcile, go on with svf reconcile --confirm",
-			 limit(c), c->ours, name);
+			 limit(), vs_brake.ours, name);
 	}
 	*state = VS_BRAKE_WAITS;
 	return false;
+}
+
+/* ---- the state file -------------------------------------------------------- */
+
+struct json_object *vs_brake_json(void)
+{
+	struct json_object *brake = vs_jb_obj(NULL), *ends = vs_jb_arr();
+	struct json_object *asked = vs_jb_arr();
+
+	for (const struct vs_brake_end *e = vs_brake.ends; e; e = e->hh.next) {
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "vm", e->vm);
+		vs_jb_int(o, "minute", e->minute);
+		vs_jb_bool(o, "confirmed", e->confirmed);
+		vs_jb_add(ends, o);
+	}
+	for (const struct vs_brake_asked *a = vs_brake.asked; a;
+	     a = a->hh.next) {
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_str(o, "node", a->node);
+		vs_jb_str(o, "vm", a->vm);
+		vs_jb_int(o, "minute", a->minute);
+		vs_jb_add(asked, o);
+	}
+	vs_jb_bool(brake, "on", vs_brake.on);
+	vs_jb_put(brake, "ends", ends);
+	vs_jb_put(brake, "asked", asked);
+	return brake;
+}
+
+void vs_brake_read(struct vs_j j)
+{
+	bool on = vs_j_bool_or(vs_j_opt(j, "on"), false);
+	struct vs_j list = vs_j_opt(j, "ends");
+
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		struct vs_j e = vs_j_at(list, i);
+		const char *vm = vs_j_str(vs_j_get(e, "vm"));
+		int64_t minute = vs_j_int(vs_j_get(e, "minute"));
+
+		if (j.doc->err.code)
+			break;
+		vs_brake_count(vm, minute,
+			       vs_j_bool_or(vs_j_opt(e, "confirmed"), false));
+	}
+	list = vs_j_opt(j, "asked");
+	for (size_t i = 0; i < vs_j_len(list) && !j.doc->err.code; i++) {
+		struct vs_j e = vs_j_at(list, i);
+		const char *node = vs_j_str(vs_j_get(e, "node"));
+		const char *vm = vs_j_str(vs_j_get(e, "vm"));
+		int64_t minute = vs_j_int(vs_j_get(e, "minute"));
+
+		if (!j.doc->err.code)
+			vs_brake_asked_at(node, vm, minute);
+	}
+	if (j.doc->err.code)
+		vs_brake_clear();
+	else
+		vs_brake.on = on;
+	if (vs_brake.on)
+		vs_error("the brake is on since before the restart: look with svf reconcile, go on with svf reconcile --confirm");
 }

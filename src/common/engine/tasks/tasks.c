@@ -18,6 +18,10 @@ struct vs_task {
 	UT_hash_handle hh;
 };
 
+static struct vs_task *tasks;	/* uthash by the client's id */
+static int provisioning, power_ops;	/* in flight */
+static bool ended;		/* since that was asked: others may have its budget */
+
 /* ---- whose ------------------------------------------------------------------- */
 
 static const struct vs_task_owner *owners[VS_OPS];
@@ -36,53 +40,56 @@ void vs_task_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 
 /* ---- on which host ----------------------------------------------------------- */
 
-void vs_task_begin(struct vs_core *c, uint64_t id, const char *host)
+void vs_task_begin(uint64_t id, const char *host)
 {
 	struct vs_task *t = vs_calloc(1, sizeof(*t));
 
 	t->id = id;
 	vs_strlcpy(t->host, host, sizeof(t->host));
-	HASH_ADD(hh, c->tasks.all, id, sizeof(t->id), t);
+	HASH_ADD(hh, tasks, id, sizeof(t->id), t);
 }
 
-static void end(struct vs_core *c, struct vs_task *t)
+static void end(struct vs_task *t)
 {
-	HASH_DEL(c->tasks.all, t);
+	HASH_DEL(tasks, t);
 	free(t);
 }
 
-void vs_task_end(struct vs_core *c, uint64_t id)
+void vs_task_end(uint64_t id)
 {
 	struct vs_task *t;
 
 	vs_assert_locked();
-	HASH_FIND(hh, c->tasks.all, &id, sizeof(id), t);
+	HASH_FIND(hh, tasks, &id, sizeof(id), t);
 	if (t)
-		end(c, t);
+		end(t);
+	ended = true;
 }
 
-void vs_tasks_clear(struct vs_core *c)
+void vs_tasks_clear(void)
 {
 	struct vs_task *t, *tmp;
 
-	HASH_ITER(hh, c->tasks.all, t, tmp)
-		end(c, t);
+	HASH_ITER(hh, tasks, t, tmp)
+		end(t);
+	provisioning = power_ops = 0;
 }
 
 const int *vs_tasks_by_host(struct vs_core *c)
 {
-	struct vs_tasks *all = &c->tasks;
+	static int *by_host;
+	static size_t cap;
 	size_t nhosts = (size_t)c->inv.nhosts;
 
-	VS_GROW(all->by_host, all->cap_by_host, nhosts + 1);
-	memset(all->by_host, 0, nhosts * sizeof(*all->by_host));
-	for (const struct vs_task *t = all->all; t; t = t->hh.next) {
+	VS_GROW(by_host, cap, nhosts + 1);
+	memset(by_host, 0, nhosts * sizeof(*by_host));
+	for (const struct vs_task *t = tasks; t; t = t->hh.next) {
 		const struct vs_host *h = vs_host_get(&c->inv, t->host);
 
 		if (h)
-			all->by_host[h->index]++;
+			by_host[h->index]++;
 	}
-	return all->by_host;
+	return by_host;
 }
 
 /* ---- beside their limits ----------------------------------------------------- */
@@ -97,9 +104,19 @@ bool vs_op_host_full(const struct vs_core *c, const char *host)
 {
 	int on_host = 0;
 
-	for (const struct vs_task *t = c->tasks.all; t; t = t->hh.next)
+	for (const struct vs_task *t = tasks; t; t = t->hh.next)
 		on_host += !strcmp(t->host, host);
 	return on_host >= c->conf->host_max;
+}
+
+void vs_tasks_busy_none(struct vs_core *c)
+{
+	LIST_INIT(&c->busy);
+}
+
+void vs_tasks_busy_add(struct vs_core *c, struct vs_node *n)
+{
+	LIST_INSERT_HEAD(&c->busy, n, busy);
 }
 
 void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
@@ -111,17 +128,16 @@ void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	vs_node_touch(n);
 	/* jobs may wait for its budget: see vs_env_budget */
 	if (op->id && (op->cancel_asked || vs_op_host_full(c, op->host)))
-		c->vf_freed = true;
+		vs_capacity_freed();
 	if (op->id && op->kind != VS_OP_ADOPTED)
-		(*(is_power(op->kind) ? &c->power_ops : &c->provisioning))--;
+		(*(is_power(op->kind) ? &power_ops : &provisioning))--;
 	if (op->id) {
-		vs_task_end(c, op->id);
+		vs_task_end(op->id);
 		LIST_REMOVE(n, busy);
-		c->op_ended = true;
 	}
 	if (id) {
-		vs_task_begin(c, id, host ? host : "");
-		LIST_INSERT_HEAD(&c->busy, n, busy);
+		vs_task_begin(id, host ? host : "");
+		vs_tasks_busy_add(c, n);
 	}
 	memset(op, 0, sizeof(*op));
 	op->kind = kind;
@@ -130,21 +146,111 @@ void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	vs_strlcpy(op->vm, vm ? vm : "", sizeof(op->vm));
 	vs_strlcpy(op->host, host ? host : "", sizeof(op->host));
 	if (id && kind != VS_OP_ADOPTED)
-		(*(is_power(kind) ? &c->power_ops : &c->provisioning))++;
+		(*(is_power(kind) ? &power_ops : &provisioning))++;
 }
 
 bool vs_op_affords(const struct vs_core *c, enum vs_action a)
 {
 	vs_assert_locked();
 	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN)
-		return c->power_ops < c->conf->power_max;
-	return c->provisioning < c->conf->provision_max;
+		return power_ops < c->conf->power_max;
+	return provisioning < c->conf->provision_max;
 }
 
-bool vs_strays_wait(const struct vs_core *c)
+int vs_tasks_provisioning(void)
 {
-	for (size_t i = 0; i < c->nstrays; i++)
-		if (!c->strays[i].left)
+	return provisioning;
+}
+
+int vs_tasks_power_ops(void)
+{
+	return power_ops;
+}
+
+void vs_tasks_provisioning_add(int by)
+{
+	provisioning += by;
+}
+
+void vs_tasks_power_add(int by)
+{
+	power_ops += by;
+}
+
+bool vs_tasks_ended(void)
+{
+	return ended;
+}
+
+void vs_tasks_ended_clear(void)
+{
+	ended = false;
+}
+
+/* ---- strays -------------------------------------------------------------------- */
+
+static struct stray {
+	uint64_t id;
+	char task[VS_MOID_LEN];
+	int64_t since_ms;
+	bool left;			/* waited for no longer */
+} *strays;
+static size_t nstrays, cap_strays;
+
+void vs_stray_add(uint64_t id, const char *task, int64_t now_ms)
+{
+	struct stray *s;
+
+	VS_GROW(strays, cap_strays, nstrays + 1);
+	s = &strays[nstrays++];
+	*s = (struct stray) { .id = id, .since_ms = now_ms };
+	vs_strlcpy(s->task, task, sizeof(s->task));
+}
+
+bool vs_stray_end(uint64_t id)
+{
+	size_t i = 0;
+
+	while (i < nstrays && strays[i].id != id)
+		i++;
+	if (i == nstrays)
+		return false;
+	strays[i] = strays[--nstrays];
+	return true;
+}
+
+bool vs_stray_known(const char *task)
+{
+	for (size_t i = 0; i < nstrays; i++)
+		if (!strcmp(strays[i].task, task))
 			return true;
 	return false;
+}
+
+size_t vs_strays(void)
+{
+	return nstrays;
+}
+
+bool vs_strays_wait(void)
+{
+	for (size_t i = 0; i < nstrays; i++)
+		if (!strays[i].left)
+			return true;
+	return false;
+}
+
+const char *vs_stray_leave(int64_t by_ms)
+{
+	for (size_t i = 0; i < nstrays; i++)
+		if (!strays[i].left && strays[i].since_ms <= by_ms) {
+			strays[i].left = true;
+			return strays[i].task;
+		}
+	return NULL;
+}
+
+void vs_strays_forget(void)
+{
+	nstrays = 0;
 }

@@ -18,6 +18,10 @@
  */
 void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	       uint64_t id, const char *vm, const char *host, int64_t now_ms);
+/* The list of nodes that have a call, made anew when nodes are others: none has;
+ * this one has. */
+void vs_tasks_busy_none(struct vs_core *c);
+void vs_tasks_busy_add(struct vs_core *c, struct vs_node *n);
 /* Who hears what becomes of calls of a kind (I1). */
 struct vs_task_owner {
 	/* A call for the node on this host (moId, "" or NULL) has failed, or could
@@ -35,11 +39,11 @@ void vs_task_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 
 /* A call with this id, which is the client's and not 0, is under way on a host
  * (moId; "": on none that is known). */
-void vs_task_begin(struct vs_core *c, uint64_t id, const char *host);
+void vs_task_begin(uint64_t id, const char *host);
 /* The call is over. Nothing happens if none with this id is under way. */
-void vs_task_end(struct vs_core *c, uint64_t id);
+void vs_task_end(uint64_t id);
 /* No call is under way any more. */
-void vs_tasks_clear(struct vs_core *c);
+void vs_tasks_clear(void);
 /* How many are under way on each host, by host->index. The array is the core's,
  * and true until a call begins or ends, or vCenter shows other hosts. */
 const int *vs_tasks_by_host(struct vs_core *c);
@@ -48,7 +52,26 @@ const int *vs_tasks_by_host(struct vs_core *c);
 bool vs_op_affords(const struct vs_core *c, enum vs_action action);
 /* No more calls may be sent to this host (moId) now. */
 bool vs_op_host_full(const struct vs_core *c, const char *host);
-/* Is a clone under way of which no node is known? Nodes without a VM wait. */
-bool vs_strays_wait(const struct vs_core *c);
+/* How many count for MaxProvisioning=, and for MaxPowerOps=. Who makes calls for
+ * something else than a node adds its own. */
+int vs_tasks_provisioning(void);
+int vs_tasks_power_ops(void);
+void vs_tasks_provisioning_add(int by);
+void vs_tasks_power_add(int by);
+/* Strays: clones of ours, under way, of which no node is known. Adds one; ends the
+ * one with this id, if there is one; is a task one of them? */
+void vs_stray_add(uint64_t id, const char *task, int64_t now_ms);
+bool vs_stray_end(uint64_t id);
+bool vs_stray_known(const char *task);
+/* How many there are; does any keep nodes without a VM waiting? */
+size_t vs_strays(void);
+bool vs_strays_wait(void);
+/* The task of one that began at that time or before: it is waited for no longer.
+ * NULL: there is none. */
+const char *vs_stray_leave(int64_t by_ms);
+void vs_strays_forget(void);
+/* Has one ended since the turn's pass over the nodes? Others may have its budget. */
+bool vs_tasks_ended(void);
+void vs_tasks_ended_clear(void);
 
 #endif

@@ -21,8 +21,8 @@ int vs_door(const struct vs_core *c, const struct vs_node *n,
 	    const struct vs_vm *vm, enum vs_deed deed,
 	    const struct vs_host *to, struct vs_err *err)
 {
-	int release = vs_release_older(c->vmotions.release,
-				       c->vmotions.release);
+	int release = vs_release_older(c->release,
+				       c->release);
 
 	/* placing and restarting are vCenter's own deeds */
 	if (deed != VS_DEED_DRS_PLACE && deed != VS_DEED_HA) {

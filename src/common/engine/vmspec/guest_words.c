@@ -29,6 +29,8 @@
 #include "util/time.h"
 
 /* A node keeps its machine-id over every rebuild, as it keeps its MACs. */
+static bool users_write;	/* some VM's guest may, when it was seen */
+
 static char *machine_id(const struct vs_core *c, const struct vs_node *n)
 {
 	uint64_t a = vs_hash_str(VS_HASH_START, c->cluster_id);
@@ -120,7 +122,7 @@ uint64_t vs_guest_words_hash(const char *const *of)
 	return h ? h : 1;
 }
 
-void vs_guest_words_seen(struct vs_core *c, struct vs_vm *vm,
+void vs_guest_words_seen(struct vs_vm *vm,
 			 const char *const *of)
 {
 	const char *root = of[VS_VC_G_ROOT_WRITES];
@@ -128,9 +130,9 @@ void vs_guest_words_seen(struct vs_core *c, struct vs_vm *vm,
 
 	vm->guest_words = vs_guest_words_hash(of);
 	if (vm->users_write != users)
-		c->unjudged = true;
+		vs_findings_outdate();
 	vm->users_write = users;
-	c->users_write |= users;
+	users_write |= users;
 }
 
 void vs_guest_words_check(struct vs_core *c)
@@ -139,7 +141,7 @@ void vs_guest_words_check(struct vs_core *c)
 	const char *first = "";
 	size_t n = 0;
 
-	for (size_t i = 0; c->users_write && i < c->nnodes; i++) {
+	for (size_t i = 0; users_write && i < c->nnodes; i++) {
 		const struct vs_vm *vm = vs_node_vm(c, &c->nodes[i]);
 
 		if (vm && vm->users_write &&
@@ -147,14 +149,14 @@ void vs_guest_words_check(struct vs_core *c)
 		    VS_OWNER_OURS && !n++)
 			first = c->nodes[i].name;
 	}
-	c->users_write = n > 0;
+	users_write = n > 0;
 	if (!n)
 		return;
 	is = vs_asprintf("not set for %zu VM%s: %s%s", n, n == 1 ? "" : "s",
 			 first, n == 1 ? "" : ", ...");
 	fix = vs_asprintf("svf vm rebuild %s\t# one that is idle gets the key before its next job, without this",
 			  first);
-	vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+	vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
 		VS_CHECK_GUEST_WRITES, c->conf->folder, is,
 		"guest_rpc.rpci.auth.cmd.info-set=TRUE", fix },
 		"users of guests may write guestinfo, which root acts on at boot: guest_rpc.rpci.auth.cmd.info-set=TRUE is %s",

@@ -25,7 +25,7 @@ uint64_t vs_guest_words_hash(const char *const *of);
 
 /* What vCenter shows of a VM, VS_VC_NGUEST values. The caller holds the core's
  * lock. */
-void vs_guest_words_seen(struct vs_core *c, struct vs_vm *vm,
+void vs_guest_words_seen(struct vs_vm *vm,
 			 const char *const *of);
 
 /* The finding of VMs without VS_VC_G_ROOT_WRITES, for vs_preflight(). */

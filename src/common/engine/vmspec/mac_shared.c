@@ -62,7 +62,7 @@ bool vs_mac_may_be_shared(const struct vs_core *c, const struct vs_vm *vm)
 	return false;
 }
 
-static void found(struct vs_core *c, const struct vs_node *n,
+static void found(const struct vs_node *n,
 		  const struct vs_vm *vm, const char *mac)
 {
 	/* names are read of VMs in the cluster's folder alone */
@@ -71,7 +71,7 @@ static void found(struct vs_core *c, const struct vs_node *n,
 	VS_FREE char *fix = vs_asprintf("govc object.collect -s VirtualMachine:%s name\t# which VM that is: give it another MAC address (Edit Settings)\nslurm.conf: or give node %s another name",
 					name, n->name);
 
-	vs_find(c, VS_STOPS_NOTHING, &(struct vs_says) {
+	vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
 		VS_CHECK_MAC_SHARED, n->name, is, "a MAC of its own", fix },
 		"node %s: VM %s, which is not slurm-vsphere's of this cluster, has its MAC %s: on one network neither is reached reliably",
 		n->name, name, mac);
@@ -95,7 +95,7 @@ void vs_macs_check(struct vs_core *c)
 		for (int i = 0; i < vm->ncards; i++) {
 			HASH_FIND_STR(all, vm->cards[i].mac, m);
 			if (m)
-				found(c, m->node, vm, m->mac);
+				found(m->node, vm, m->mac);
 		}
 	}
 	macs_free(all);

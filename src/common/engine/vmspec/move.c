@@ -40,3 +40,8 @@ bool vs_move_may(const struct vs_node *n, const struct vs_vm *vm)
 {
 	return !n->move.stuck || strcmp(n->move.vm, vm->moid);
 }
+
+void vs_move_done(struct vs_node *n)
+{
+	n->move.failed = 0;
+}

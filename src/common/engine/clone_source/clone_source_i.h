@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of clone_source/ keep together, for them alone. The lock is held. */
+#ifndef VS_ENGINE_CLONE_SOURCE_I_H
+#define VS_ENGINE_CLONE_SOURCE_I_H
+
+#include "engine/state/core_i.h"
+
+extern struct vs_parents vs_parents;
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of hosts/ keep together: nobody else includes this. The lock is held. */
+#ifndef VS_ENGINE_HOSTS_I_H
+#define VS_ENGINE_HOSTS_I_H
+
+#include "engine/state/core_i.h"
+
+/* A host of which something takes no VM: entries like those of the exclusions, kept
+ * by host, for all hosts may fail the same check. */
+struct vs_unfit {
+	char moid[VS_MOID_LEN];
+	struct vs_avoid *avoids;
+	UT_hash_handle hh;
+};
+
+/* A host on which others drained nodes, or set them down. */
+struct vs_sick {
+	char host[VS_MOID_LEN];
+	int nodes;			/* that still are */
+	UT_hash_handle hh;
+};
+
+struct vs_hosts {
+	struct vs_avoid *avoids;
+	struct vs_unfit *unfit;		/* uthash by moid */
+	struct vs_breaker *breakers;
+	struct vs_print *prints;	/* uthash by host */
+	struct vs_sick *sick;		/* uthash by host */
+	struct vs_window *windows;
+	/* That for which VMs are placed now ends then, s since the epoch; 0:
+	 * nobody knows when. */
+	int64_t until;
+	uint64_t avoid_gen;		/* moves when other hosts are left out */
+	char avoid_note[192];		/* see vs_avoid_note, of */
+	uint64_t avoid_note_gen;	/* this generation and */
+	int avoid_note_hosts;		/* so many hosts */
+	struct vs_bar *bars;		/* of vs_avoid_bars() */
+	size_t cap_bars;
+};
+extern struct vs_hosts vs_hosts;
+
+/* Other hosts are left out than before. */
+static inline void vs_avoids_changed(void)
+{
+	vs_hosts.avoid_gen++;
+}
+
+#endif

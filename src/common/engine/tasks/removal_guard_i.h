@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What removal_guard.c keeps, for it and its tests alone. The lock is held. */
+#ifndef VS_ENGINE_REMOVAL_GUARD_I_H
+#define VS_ENGINE_REMOVAL_GUARD_I_H
+
+#include "engine/state/core_i.h"
+
+#define VS_BRAKE_MINUTES 10
+struct vs_brake_end {			/* a VM that it let go */
+	char vm[VS_MOID_LEN];
+	int64_t minute;			/* since the epoch */
+	bool confirmed;			/* by an operator: not counted */
+	UT_hash_handle hh;
+};
+struct vs_brake_asked {			/* Slurm has powered its node down */
+	char node[VS_NAME_LEN];
+	char vm[VS_MOID_LEN];
+	int64_t minute;
+	UT_hash_handle hh;
+};
+struct vs_brake {
+	bool on;
+	struct vs_brake_end *ends;	/* uthash by vm */
+	struct vs_brake_asked *asked;	/* uthash by node */
+	int64_t asked_minute;		/* when these were looked through */
+	int ours;			/* VMs of this cluster */
+};
+extern struct vs_brake vs_brake;
+
+#endif
