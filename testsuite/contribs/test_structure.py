@@ -197,6 +197,26 @@ def test_a_struct_of_a_module_is_written_by_that_module_alone(tree):
     assert rc == 1 and "foreign vs_tasks: 1, at most 0" in out, out
 
 
+def test_a_variable_of_a_module_is_written_by_that_module_alone(tree):
+    files = {ENGINE + "tasks/tasks.h": "struct vs_tasks {\n\tint n;\n};\n"
+                                       "extern struct vs_tasks vs_tasks;\n",
+             ENGINE + "tasks/tasks.c": write("vs_tasks.n = 1;")}
+    assert tree(files) == (0, "")
+    files[ENGINE + "jobs/jobs.c"] = files[ENGINE + "tasks/tasks.c"]
+    rc, out = tree(files)
+    assert rc == 1 and "foreign vs_tasks: 1, at most 0" in out, out
+
+
+def test_a_private_header_of_a_module_is_its_folders_alone(tree):
+    files = {ENGINE + "tasks/tasks_i.h": "", ENGINE + "state/core_i.h": "",
+             ENGINE + "tasks/tasks.c": '#include "engine/tasks/tasks_i.h"\n',
+             ENGINE + "jobs/jobs.c": '#include "engine/state/core_i.h"\n'}
+    assert tree(files) == (0, "")
+    files[ENGINE + "jobs/jobs.c"] += '#include "engine/tasks/tasks_i.h"\n'
+    rc, out = tree(files)
+    assert rc == 1 and f'{ENGINE}jobs/jobs.c: "engine/tasks/tasks_i.h" is private to' in out, out
+
+
 def test_members_of_an_embedded_struct_count_where_two_modules_write_them(tree):
     core = {ENGINE + "core_i.h": wide("vs_part", 38) +
             "struct vs_core {\n\tint a, b;\n\tstruct vs_part part;\n};\n",
