@@ -3,7 +3,7 @@
 #ifndef VS_PLUGINS_CORE_LOADER_H
 #define VS_PLUGINS_CORE_LOADER_H
 
-#include "engine/core.h"
+#include "engine/run/api.h"
 
 /*
  * The core's functions: libslurm_vsphere.so beside this plugin, opened by its

@@ -132,9 +132,31 @@ def test_an_include_that_does_not_go_down_is_found(tree, name, include, says):
     assert rc == 1 and out.count("\n") == 1 and f"{name}: {says}" in out, out
 
 
+def test_a_call_that_does_not_go_down_is_found(tree):
+    (tree.lint).mkdir(parents=True)
+    (tree.lint / "levels.txt").write_text(LEVELS)
+    files = {**FOLDERS, LAYER + "spec/s.c": void("s"), LAYER + "calls/c.c": void("c", "s")}
+    assert tree(files) == (0, "")
+    rc, out = tree({**files, LAYER + "transport/t.c": void("t", "c", "s")})
+    assert rc == 1 and out == (
+        f"{LAYER}transport/t.c: calls calls/c.c, which is not of a lower level\n"
+        f"{LAYER}transport/t.c: calls spec/s.c, which is not of a lower level\n")
+
+
+def test_a_shared_header_includes_and_is_included_by_all(tree):
+    (tree.lint).mkdir(parents=True)
+    (tree.lint / "levels.txt").write_text(f"{LAYER}spec/all_i.h shared\n" + LEVELS)
+    files = {**FOLDERS, LAYER + "spec/all_i.h": '#include "vcenter/calls/calls.h"\n',
+             LAYER + "transport/http.c": '#include "vcenter/spec/all_i.h"\n'}
+    assert tree(files) == (0, "")
+    rc, out = tree({**files, LAYER + "spec/spec.h": '#include "vcenter/calls/calls.h"\n'})
+    assert rc == 1 and out.count("\n") == 1 and "spec/spec.h: " in out, out
+
+
 @pytest.mark.parametrize("rows, says", [
     (LEVELS + f"{LAYER}gone 1\n", f"levels.txt: {LAYER}gone does not exist"),
     (LEVELS + f"{LAYER}calls 2\n", "levels.txt:4: `FOLDER LEVEL` is expected, once for a folder"),
+    (f"{LAYER}gone.h shared\n" + LEVELS, f"levels.txt: {LAYER}gone.h does not exist"),
     (f"{LAYER}calls\n", "levels.txt:1: `FOLDER LEVEL` is expected"),
 ])
 def test_a_wrong_row_of_levels_is_said(tree, rows, says):
@@ -208,6 +230,10 @@ def test_a_variable_of_a_module_is_written_by_that_module_alone(tree):
 
 
 def test_a_private_header_of_a_module_is_its_folders_alone(tree):
+    (tree.lint).mkdir(parents=True)
+    (tree.lint / "levels.txt").write_text(
+        f"{ENGINE}state/core_i.h shared\n{ENGINE}state 0\n{ENGINE}tasks 1\n{ENGINE}jobs 2\n"
+        "src/common/engine 3\n")
     files = {ENGINE + "tasks/tasks_i.h": "", ENGINE + "state/core_i.h": "",
              ENGINE + "tasks/tasks.c": '#include "engine/tasks/tasks_i.h"\n',
              ENGINE + "jobs/jobs.c": '#include "engine/state/core_i.h"\n'}

@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/hosts/hosts.h"
 #include "engine/maintenance/evacuate_i.h"
+#include "engine/run/run.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 

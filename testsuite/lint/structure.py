@@ -24,8 +24,8 @@ Measures, and the limit of what has no line in structure.txt:
   callbacks TABLE   pointers to functions in a struct or an array          0
   lines src         lines of C, comments collapsed: printed, not held  60000
 
-levels.txt gives folders of a layer their levels; an include that does not go down
-is a failure, whatever the numbers are.
+levels.txt gives folders of a layer their levels; an include or a call that does not
+go down is a failure, whatever the numbers are.
 """
 
 import argparse
@@ -79,17 +79,20 @@ class Modules:
 
 
 class Levels:
-    """levels.txt: FOLDER LEVEL [FRIEND]. What breaks the order of the folders of a
-    layer, which is a folder of src/common, src/plugins or src/svf."""
+    """levels.txt: FOLDER LEVEL [FRIEND], and HEADER shared. What breaks the order of
+    the folders of a layer, which is a folder of src/common, src/plugins or src/svf."""
 
     INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
     LAYER = re.compile(r"src/(?:common/[^/]+|plugins|svf)(?=/|$)")
 
     def __init__(self, table, top, names):
-        self.levels, self.friend = {}, {}
+        self.levels, self.friend, self.shared = {}, {}, set()
         for n, line in enumerate(table.read_text().splitlines() if table.exists() else [], 1):
             if line.strip() and not line.startswith("#"):
                 folder, level, *friend = line.split() + [""]
+                if folder.endswith(".h") and level == "shared":
+                    self.shared.add(folder)
+                    continue
                 if not level.isdigit() or folder in self.levels or len(friend) > 2:
                     sys.exit(f"levels.txt:{n}: `FOLDER LEVEL` is expected, once for a folder")
                 self.levels[folder] = int(level)
@@ -98,6 +101,7 @@ class Levels:
         self.names = set(names)
         self.wrong = [f"levels.txt: {f} does not exist" for f in sorted(self.levels)
                       if f not in {os.path.dirname(n) for n in names}]
+        self.wrong += [f"levels.txt: {f} does not exist" for f in sorted(self.shared - self.names)]
         for name in sorted(names):
             self.wrong += self.judge(name, (top / name).read_text(errors="replace"))
 
@@ -112,33 +116,33 @@ class Levels:
         return next((f for f in (os.path.normpath(f"{p}/{path}") for p in places)
                      if f in self.names), None)
 
-    PARTS = {"core_i.h", "node_i.h", "metrics_i.h"}     # of what all of it includes
+    def goes_up(self, name, other):
+        """Is other in a folder of the same layer that has no lower level?"""
+        here, there = os.path.dirname(name), os.path.dirname(other)
+        return here != there and self.layer(name) == self.layer(other) is not None and \
+            self.levels.get(there, 0) >= self.levels.get(here, 0)
 
-    def private(self, name, text):
-        """A module of the engine has headers NAME_i.h for itself alone."""
-        for path in self.INCLUDE.findall(text):
-            other = self.included(name, path) or ""
-            if "/engine/" in other and other.endswith("_i.h") and \
-                    os.path.basename(other) not in self.PARTS and \
-                    os.path.dirname(other) != os.path.dirname(name):
-                yield f"{name}: \"{path}\" is private to {os.path.dirname(other)}"
+    def judge_calls(self, graph):
+        """What is wrong in a graph of .c files that call each other."""
+        return [f"{f}: calls {os.path.relpath(o, self.layer(f))}, which is not of a lower level"
+                for f in sorted(graph) for o in sorted(graph[f]) if self.goes_up(f, o)]
 
     def judge(self, name, text):
-        yield from self.private(name, text)
         layer, folder = self.layer(name), os.path.dirname(name)
         if layer and folder not in self.levels:
             yield f"{name}: levels.txt has no row for {folder}"
             return
+        if name in self.shared:
+            return
         for path in self.INCLUDE.findall(text):
             other = self.included(name, path)
-            if not other or not self.layer(other) or os.path.dirname(other) == folder:
+            if not other or other in self.shared or not self.layer(other) or os.path.dirname(other) == folder:
                 continue
             to = os.path.dirname(other)
             if other.endswith("_i.h") and (self.layer(other) != layer or
                                            self.friend[folder] != os.path.basename(to)):
                 yield f"{name}: \"{path}\" is private to {to}"
-            elif self.layer(other) == layer and \
-                    self.levels.get(to, 0) >= self.levels[folder]:
+            elif self.goes_up(name, other):
                 yield (f"{name}: \"{path}\" is not of a lower level: "
                        f"{os.path.basename(folder)} has {self.levels[folder]}")
 
@@ -174,6 +178,7 @@ class Measures:
 
     def dependencies(self):
         graph = csource.calls(self.texts)
+        self.levels.wrong += self.levels.judge_calls(graph)
         largest = {}
         for cycle in csource.cycles(graph, graph):
             folder = os.path.commonpath([os.path.dirname(f) for f in cycle])

@@ -26,6 +26,7 @@
 
 #include "control_stage.h"
 #include "util/json.h"
+#include "util/log.h"
 #include "util/mem.h"
 #include "util/seal.h"
 #include "util/time.h"

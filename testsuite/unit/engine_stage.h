@@ -323,7 +323,7 @@ STAGE int job_begin(uint32_t job, const char *a, const char *b)
 	int ids[2] = { id(a), b ? id(b) : 0 };
 	struct vs_err err;
 
-	return vs_job_begin(&vs_core, job, 0, ids, b ? 2 : 1, &err);
+	return vs_api_job_begin(&vs_core, job, 0, ids, b ? 2 : 1, &err);
 }
 
 /* It begins on a node that is up, and its prolog waits. */

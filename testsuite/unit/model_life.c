@@ -205,7 +205,7 @@ static void schedule(int j)
 		if (may_have(q, (first + i) % MODEL_NODES))
 			ids[n++] = (first + i) % MODEL_NODES;
 	if (n < q->n || (model.away && vs_core.vc_state[0]) ||
-	    vs_job_begin(&vs_core, (uint32_t)j, q->restart, ids, (size_t)n,
+	    vs_api_job_begin(&vs_core, (uint32_t)j, q->restart, ids, (size_t)n,
 			 &err))
 		return;
 	memcpy(q->nodes, ids, sizeof(*ids) * (size_t)n);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "engine/persist/persist.h"
 #include "engine/control/control.h"
 #include "engine/tasks/removal_guard_i.h"
 #include "engine/tasks/tasks.h"
@@ -442,7 +443,7 @@ static void vm2_leaves(void)
 	vs_setup_macs(&vs_core);
 	flags("vm1", DOWN);
 	vs_core.found = vs_core.loaded = vs_core.ready = false;
-	vs_op_forget_all(&vs_core);
+	vs_calls_lost(&vs_core);
 	fake_load();
 	fake_slow(&t, 1);
 	turns(25);

@@ -4,6 +4,7 @@
  * that it outlives a restart.
  */
 #include <unistd.h>
+#include "engine/persist/persist.h"
 #include "engine_stage.h"
 
 #define MINUTE_MS (60 * 1000)

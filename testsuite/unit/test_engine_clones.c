@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How many VMs are made in an hour: the hour itself, and who waits for it. */
 #include <unistd.h>
+#include "engine/persist/persist.h"
 #include "engine/prefetch/prefetch_i.h"
 #include "engine/tasks/clone_quota_i.h"
 #include "engine_stage.h"

@@ -4,7 +4,7 @@
  * what of it follows the host that the VM is on.
  */
 #include "engine_stage.h"
-#include "engine/vmspec/hardware.h"
+#include "engine/vmspec/vmspec.h"
 
 #define PF "0000:3b:00.0"
 

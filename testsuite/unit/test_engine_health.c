@@ -3,6 +3,7 @@
  * Drains by others, counted by host: HealthDrains= is another than it was.
  */
 #include <unistd.h>
+#include "engine/persist/persist.h"
 #include "engine_stage.h"
 
 static const struct vs_avoid *sick(void)

@@ -260,7 +260,7 @@ static void world_begins(unsigned seed, FILE *story)
 	model_begin(seed, story);
 	model.now = now;
 	model.people = kind.people;
-	vs_op_forget_all(c);
+	vs_calls_lost(c);
 	fake_serial = 0;
 	begin(MODEL_NODES, HOSTS, VFS, model.retention);
 	fake_trace_to(trace);

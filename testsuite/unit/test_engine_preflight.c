@@ -412,7 +412,7 @@ static struct vs_conf *conf_of(const char *mode)
 /* As a reconfigure does it: the client is another one. */
 static void mode(const char *m)
 {
-	vs_op_forget_all(&vs_core);
+	vs_calls_lost(&vs_core);
 	vs_setup_apply(&vs_core, conf_of(m));
 	vs_setup_macs(&vs_core);
 	vs_core.ready = vs_core.loaded = false;

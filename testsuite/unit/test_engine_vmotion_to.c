@@ -5,6 +5,7 @@
  */
 #include <unistd.h>
 #include "engine/maintenance/evacuate_i.h"
+#include "engine/persist/persist.h"
 #include "engine/run/loop_i.h"
 #include "vmotion_stage.h"
 
@@ -284,7 +285,7 @@ static void saved_late(struct vs_core *c, enum saved when)
 		assert_false(term.held);
 		return;
 	}
-	vs_op_forget_all(c);
+	vs_calls_lost(c);
 	vs_state_file_urgent();
 	vs_hints_save(c, now);
 }
@@ -310,7 +311,7 @@ static void ended_on_its_way(enum saved when)
 		vs_hints_save(c, now);
 	else if (when != NOT)
 		saved_late(c, when);
-	vs_op_forget_all(c);
+	vs_calls_lost(c);
 	assert_int_equal(vs_ledger_release(&c->ledger, ">vm1"), 0);
 	node("vm1")->vmotion = (struct vs_vmotion) { .tries = 0 };
 	c->ready = false;

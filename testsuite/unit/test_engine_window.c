@@ -4,6 +4,7 @@
  * when it is safe, and what a restart remembers.
  */
 #include <unistd.h>
+#include "engine/persist/persist.h"
 #include "engine_stage.h"
 #include "util/json.h"
 #include "util/time.h"

@@ -26,6 +26,7 @@ static int begin(void **state)
 	inv->task = vs_vcx_task_seen;
 	inv->task_lost = vs_vcx_task_lost;
 	inv->ctx = &vc;
+	vc.inv = inv;
 	vs_vcx_op_task(&vc, vs_vcx_op_find(&vc, vs_vcx_op_new(&vc, "clone",
 			&op)), "task-1");
 	return 0;

@@ -8,8 +8,9 @@
 #define VS_PLUGINS_CONF_CONF_H
 
 #include <stddef.h>
-#include "engine/core.h"
+#include "engine/state/config.h"
 #include "keys.h"
+#include "util/err.h"
 
 struct vs_conf_record {
 	enum vs_conf_scope scope;

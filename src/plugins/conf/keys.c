@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "engine/core.h"
+#include "engine/state/config.h"
 #include "util/mem.h"
 #include "util/name.h"
 #include "keys.h"

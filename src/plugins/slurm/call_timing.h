@@ -8,7 +8,7 @@
 #define VS_PLUGINS_SLURM_CALL_TIMING_H
 
 #include <stdint.h>
-#include "engine/core.h"
+#include "engine/run/api.h"
 
 void vs_timed_to(const struct vs_core_api *core);
 

@@ -4,9 +4,10 @@
 #define VS_PLUGINS_SLURM_OPS_OPS_H
 
 #include <stdbool.h>
+#include "engine/state/config.h"
 #include "plugins/slurm/compat.h"
-#include "engine/core.h"
 #include "engine/slurm/slurm_ops.h"
+#include "util/err.h"
 #include "util/log.h"
 
 /* Every reason that we write begins so; only those are ours to clear. */

@@ -4,6 +4,10 @@
 #define VS_ENGINE_ALLOCATION_H
 
 #include "engine/allocation/claim_events.h"
+#include "engine/state/config.h"
+#include "plan/allocation/ledger.h"
+#include "plan/placement/placement.h"
+#include "plan/placement/snapshot.h"
 
 struct vs_sums *vs_sums_now(struct vs_core *c);
 /* The same as that made them last. Who asks what would be changes them, and undoes
@@ -72,10 +76,49 @@ const char *vs_node_barred_for_long(struct vs_core *c,
  * until the clusters' settings are read anew. */
 const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm);
 
-/* clone_hosts.c: for vs_place_env.bare, arg is the core: by host->index, is no
- * clone source counted there yet of which such a VM is made? The core's, until
- * they are found anew, which the second does. */
-const bool *vs_parents_bare(void *arg, const struct vs_profile *profile);
-void vs_parents_bare_find(struct vs_core *c);
+/* clone_hosts.c: for vs_place_env.bare, arg is the core. By host->index: is no clone
+ * source counted there of which such a VM is made? The result is not the caller's, and
+ * lives until the next vs_clone_hosts_find(). */
+const bool *vs_clone_hosts_bare(void *arg, const struct vs_profile *profile);
+/* Sets who knows which clone sources are being made: calls each() with the mark of
+ * every one, and the name of its hold. */
+typedef void vs_clone_orders_fn(struct vs_core *c,
+				void (*each)(struct vs_core *c,
+					     const struct vs_parent_mark *m,
+					     const char *name));
+void vs_clone_orders_subscribe(vs_clone_orders_fn *fn);
+/* Finds them again from the inventory and the ledger. */
+void vs_clone_hosts_find(struct vs_core *c);
+/* A hash of what was found; 0 if it is of another configuration. */
+uint64_t vs_clone_hosts_hash(const struct vs_core *c);
+void vs_clone_hosts_free(void);
+
+/* query.c: answers for the select plugin; lock held */
+size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
+		   enum vs_avail *out, char *why, size_t why_size);
+int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
+		 size_t *nsurplus, struct vs_err *err);
+/*
+ * Static capacity per profile, each by itself: a "no" must be certain. What is
+ * not known yet is no reason to say never. Returns false and sets err if these
+ * nodes can never all be had.
+ */
+bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
+		 struct vs_err *err);
+/* Its two parts: how many nodes of each profile are asked for (need has room for
+ * all profiles), and whether empty hosts would hold them. The second reads env and
+ * the tables alone, and needs no lock if they are a snapshot's. */
+void vs_ask_needs(const struct vs_core *c, const int *ids, size_t n,
+		  size_t *need);
+bool vs_ask_holds(const struct vs_place_env *env,
+		  const struct vs_place_tables *t, const size_t *need,
+		  struct vs_err *err);
+const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
+
+/* capacity.c: answers for who judges submissions, as in run/api.h; lock held */
+size_t vs_submit_capacity(struct vs_core *c, const int *ids, size_t n,
+			  size_t want, bool more);
+void vs_submit_kinds(const struct vs_core *c, const int *ids, size_t n,
+		     struct vs_kind *out, char ***names);
 
 #endif

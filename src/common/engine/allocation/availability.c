@@ -6,8 +6,10 @@
  * nodes that need a place is kept per profile. Whoever takes a place asks
  * anew. The lock is held.
  */
-#include "engine/state/core_i.h"
+#include "engine/allocation/allocation.h"
 #include "engine/hosts/hosts.h"
+#include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 

@@ -9,6 +9,7 @@
  * held.
  */
 #include <stdlib.h>
+#include "engine/allocation/allocation.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 

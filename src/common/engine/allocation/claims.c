@@ -7,8 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/allocation/claim_events.h"
+#include "engine/hosts/hosts.h"
+#include "engine/inventory/inventory.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota.h"
 #include "engine/tasks/tasks.h"
+#include "engine/vmspec/vmspec.h"
 #include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -80,7 +86,7 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 		.avoid = vs_avoid_asked,
 		.arg = c,
 		.bars = vs_avoid_bars(c),
-		.bare = vs_parents_bare,
+		.bare = vs_clone_hosts_bare,
 		.bare_arg = c,
 	};
 }
@@ -108,7 +114,7 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 			struct vs_place_node *to)
 {
 	struct vs_vm *vm = vs_node_vm(c, n);
-	const char *wish = vs_orders_wish(n, vm);
+	const char *wish = vs_node_preferred_host(n, vm);
 
 	*to = (struct vs_place_node) {
 		.node = n->name,
@@ -166,6 +172,7 @@ void vs_hold_of(struct vs_core *c, const struct vs_node *n,
 static int hold_take(struct vs_core *c, struct vs_node *n,
 		     const struct vs_place_node *at, uint32_t job)
 {
+	const char *prefers = vs_node_preferred_host(n, vs_node_vm(c, n));
 	bool made = vs_clones_needed(c, n, job);
 	struct vs_hold hold;
 	char pfs[VS_PFS_LEN];
@@ -173,7 +180,7 @@ static int hold_take(struct vs_core *c, struct vs_node *n,
 
 	vs_crash_before("hold", "take");
 	n->drs = (struct vs_node_drs) {
-		.settled = vs_orders_heed(n, vs_node_vm(c, n), at->host->moid),
+		.settled = prefers && !strcmp(prefers, at->host->moid),
 	};
 	vs_hold_of(c, n, at, job, &hold);
 	if (vs_ledger_take(&c->ledger, &hold, &err)) {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/hosts/hosts.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 

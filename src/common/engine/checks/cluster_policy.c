@@ -13,7 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/checks/checks.h"
 #include "engine/checks/checks_i.h"
+#include "engine/checks/site_checks.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 

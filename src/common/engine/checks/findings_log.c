@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/checks/site_checks.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 

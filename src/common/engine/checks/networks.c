@@ -13,7 +13,10 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/checks/checks.h"
 #include "engine/checks/checks_i.h"
+#include "engine/checks/site_checks.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 
 static bool takes_vf(const struct vs_core *c, size_t a)

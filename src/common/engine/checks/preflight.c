@@ -28,8 +28,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/checks/checks.h"
 #include "engine/checks/checks_i.h"
-#include "engine/vmspec/guest_words.h"
+#include "engine/checks/site_checks.h"
+#include "engine/inventory/inventory.h"
+#include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota.h"
+#include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
 static void other_cluster(struct vs_core *c)

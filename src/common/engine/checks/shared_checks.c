@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/checks/checks_i.h"
+#include "engine/checks/site_checks.h"
+#include "engine/clone_source/clone_source.h"
+#include "engine/inventory/inventory.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 
 #define SLICE 64		/* nodes between two lendings of the lock */

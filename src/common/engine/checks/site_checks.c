@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/checks/checks_i.h"
+#include "engine/checks/site_checks.h"
+#include "engine/hosts/hosts.h"
+#include "engine/inventory/inventory.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 
 #define AGAIN_MS 1000

@@ -11,16 +11,6 @@
 struct vs_core;
 struct json_object;
 
-/* What the preflight has found, by what it stops: nothing (for operators),
- * nothing (for everybody to know), new jobs, all changes. */
-enum vs_stops { VS_STOPS_NOTHING, VS_STOPS_PLANS, VS_STOPS_JOBS, VS_STOPS_ALL };
-/* The same thing for `svf check`: copied; NULL: that has it otherwise. */
-struct vs_says {
-	enum vs_check code;
-	const char *object, *is, *should, *fix;
-};
-struct vs_finding { enum vs_stops stops; char *text; struct vs_found found; };
-
 struct vs_guard {			/* a cluster; "": it is as it should */
 	char cluster[VS_MOID_LEN], name[VS_LABEL_LEN], drs[224], ha[224];
 	char dpm[320];
@@ -65,20 +55,7 @@ bool vs_stores_away(void);
 /* To be read without the lock until it is dropped, with the lock. */
 struct vs_checked *vs_checked_use(struct vs_checked *k);
 void vs_checked_drop(struct vs_checked *k);
-/* host_facts.c: how a host is set up, as told; lock held */
-struct vs_host;
-void vs_facts_set(struct vs_core *c, struct vs_host *to,
-		  const struct vs_vc_host *h);
-/* What mends a template that can't be cloned. user may be NULL. */
-char *vs_template_mend(const char *name, enum vs_vc_unfit lack,
-		       const char *user);
 /* findings_log.c: what came and what went; lock held */
 void vs_checks_say(const struct vs_found_list *old,
 		   const struct vs_found_list *now);
-/* checks.c; no lock held */
-void vs_report_check(struct vs_core *c, struct json_object *top, uint32_t uid);
-/* All is read anew; the answer says what "seq" is of before. */
-void vs_report_recheck(struct vs_core *c, struct json_object *top,
-		       uint32_t uid);
-
 #endif

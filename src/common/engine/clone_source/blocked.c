@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
+#include "engine/hosts/hosts.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 

@@ -12,8 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
+#include "engine/hosts/hosts.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
@@ -459,6 +463,6 @@ void vs_parents_clear(struct vs_core *c)
 		free(p);
 	}
 	free(vs_parents.bars);
-	free(vs_parents.bare);
+	vs_clone_hosts_free();
 	vs_parents = (struct vs_parents) { .all = NULL };
 }

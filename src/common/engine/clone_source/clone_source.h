@@ -6,6 +6,7 @@
 #ifndef VS_ENGINE_CLONE_SOURCE_H
 #define VS_ENGINE_CLONE_SOURCE_H
 
+#include "engine/allocation/allocation.h"
 #include "engine/tasks/removal_guard.h"
 #include "plan/inventory/inventory.h"
 #include "plan/reconcile/next_action.h"
@@ -83,9 +84,6 @@ struct vs_parents {
 	 * missed; a VM that may be a child can't be read, its name or moId */
 	bool copies_lost, missing;
 	char unread[VS_NAME_LEN], unread_said[VS_NAME_LEN];
-	bool *bare;			/* by profile and host: host_cost.c */
-	size_t cap_bare, bare_hosts;
-	uint64_t bare_seen, bare_epoch;
 };
 /* All of it, to be read. */
 const struct vs_parents *vs_parents_all(void);
@@ -157,36 +155,19 @@ bool vs_parent_astray(const struct vs_core *c, const struct vs_parent *p);
 /* n's parent, which is ready, has lost cards: barred. */
 void vs_parent_changed(struct vs_core *c, const struct vs_node *n,
 		       const struct vs_vm *parent, int64_t now_ms);
-/* Why one that nobody wants is there still, NULL: it goes. */
-const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm);
 /* Would the clone of a node be made of it, as all is now, or isn't that known? */
 bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm);
-/* clone_sources.c; the lock is held, and the first lends it. */
-void vs_report_parents(struct vs_core *c, struct json_object *top);
-/* How many are in which state, by kind; what is zero is added to. */
-void vs_parents_states(const struct vs_core *c,
-		       unsigned int n[VS_CLONE_KINDS][VS_PARENT_STATES]);
-/*
- * Parents of the clones that a plan is about, each looked at once. Returns ms
- * until the parent is ready of which n's VM is cloned at this place, as it has
- * taken here; 0: there is one, or none is needed; -1: never measured. Adds to
- * *calls what vCenter is asked for before that. *all is NULL at first; the caller
- * frees it.
- */
-struct vs_parent_asked;
-int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_hold *h, struct vs_parent_asked **all,
-		      int64_t *calls);
-void vs_parents_asked_free(struct vs_parent_asked *all);
 int vs_parents_count(const struct vs_core *c);
 size_t vs_parents_confirm(int64_t minute);	/* of the brake */
 /* Is there a partition whose VMs have some? */
 bool vs_parents_asked(const struct vs_conf *conf);
 /* There is no VM, and how it would be made. */
 enum vs_seen vs_node_seen_none(const struct vs_node *n);
-/* host_cost.c: vs_parents_bare() is found anew. A hold of
+/* host_cost.c: vs_clone_hosts_bare() is found again. A hold of
  * the memory of one that is switched on, as large as like. */
 void vs_parents_bare_pass(struct vs_core *c);
+/* Those that are being made: for vs_clone_orders_subscribe(). */
+vs_clone_orders_fn vs_parents_ordered;
 void vs_parent_hold_again(struct vs_core *c, struct vs_parent *p,
 			  const struct vs_hold *like, const struct vs_vm *vm);
 /* build.c: p->name's on p->host, with so much for its disks. */
@@ -200,5 +181,16 @@ void vs_clones_lost_look(struct vs_core *c);
 void vs_clones_lost_pass(struct vs_core *c);
 void vs_clone_unshown(struct vs_core *c, const struct vs_node *n,
 		      int64_t now_ms);
+
+/* template_host.c: the host on which a profile's template is registered; lock held.
+ * Where it was seen; is it there now; what mends it, to be free()d. */
+void vs_template_host_told(struct vs_core *c, size_t profile,
+			   const struct vs_vc_template *t);
+void vs_template_hosts_pass(struct vs_core *c);
+char *vs_template_host_mend(const struct vs_core *c, size_t profile);
+/* Did the node's clone on that host (moId) fail because the template's isn't there,
+ * or may it have? */
+bool vs_template_host_failed(const struct vs_core *c, const struct vs_node *n,
+			     const char *host, const struct vs_err *err);
 
 #endif

@@ -5,18 +5,21 @@
  * one that is switched on again. Found once a second: between two of them another clone may
  * count a parent that has come meanwhile. The lock is held.
  */
+#include "engine/allocation/allocation.h"
+#include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 #include "util/name.h"
 
-static uint64_t seal(const struct vs_core *c)
+void vs_parents_ordered(struct vs_core *c,
+			void (*each)(struct vs_core *c,
+				     const struct vs_parent_mark *m,
+				     const char *name))
 {
-	const struct vs_parents *p = &vs_parents;
-
-	return vs_hash(vs_hash(VS_HASH_START, &p->bare_epoch,
-			       sizeof(p->bare_epoch)),
-		       p->bare, p->bare ? c->nprofiles * p->bare_hosts : 0);
+	for (const struct vs_parent *p = vs_parents.all; p; p = p->hh.next)
+		if (p->key.store[0])
+			each(c, &p->key.mark, p->name);
 }
 
 /* The room that is known of such VMs is of what was. */
@@ -29,9 +32,9 @@ void vs_parents_bare_pass(struct vs_core *c)
 		asked |= c->profiles[i].clone == VS_CLONE_INSTANT;
 	if (!asked)
 		return;
-	was = vs_parents.bare_epoch == c->epoch ? seal(c) : 0;
-	vs_parents_bare_find(c);
-	changed = was != seal(c);
+	was = vs_clone_hosts_hash(c);
+	vs_clone_hosts_find(c);
+	changed = was != vs_clone_hosts_hash(c);
 	for (size_t i = 0; i < c->nprofiles && changed; i++)
 		if (c->profiles[i].clone == VS_CLONE_INSTANT)
 			vs_profile_room_outdate(c, i);

@@ -10,6 +10,7 @@
  * lock is held.
  */
 #include <string.h>
+#include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
 #include "engine/tasks/tasks.h"

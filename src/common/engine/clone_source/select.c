@@ -8,8 +8,11 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
+#include "engine/hosts/hosts.h"
 #include "engine/state/core_i.h"
+#include "engine/state/durations.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"

@@ -13,6 +13,7 @@
  * no matter, unless they must be made anew. The lock is held.
  */
 #include <string.h>
+#include "engine/clone_source/clone_source.h"
 #include "engine/state/core_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
 #include "engine/state/core_i.h"
 #include "engine/tasks/tasks.h"

@@ -5,9 +5,13 @@
 #ifndef VS_ENGINE_CONTROL_H
 #define VS_ENGINE_CONTROL_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include "engine/core.h"
+#include "engine/state/config.h"
+#include "util/err.h"
 
+struct json_object;
 struct vs_core;
 struct vs_host;
 
@@ -34,5 +38,22 @@ struct vs_control_counts {
 	uint64_t expired;	/* too slow */
 };
 void vs_control_counts_get(struct vs_control_counts *out);
+
+/* What an operator orders: "confirm" (the brake), "adopt" (VMs of a lost
+ * cluster id), "forget" (name: a node whose VM is lost with its host), "drain"
+ * and "resume" (name: a host; text: why), "drain-requeue" (jobs that can't leave
+ * with their VMs are requeued), "leave" and "leave-requeue" (what would become of
+ * the VMs there, nothing is ordered), "evict", "requeue", "rebuild" (name:
+ * nodes, as Slurm lists them; text: why), "evict-on" and "rebuild-on" (text: the
+ * host where their VMs are to be next, if there is room). The caller has asked
+ * vs_core_is_operator(). The caller owns the result; NULL with err. */
+struct json_object *vs_core_act(const char *what, const char *name,
+				const char *text, uint32_t uid,
+				struct vs_err *err);
+/* "drain" at a time, s since the epoch: until then the host takes VMs of jobs that
+ * end before it. */
+struct json_object *vs_core_drain_at(const char *name, const char *text,
+				     int64_t at, bool requeue, uint32_t uid,
+				     struct vs_err *err);
 
 #endif

@@ -26,9 +26,11 @@
 #include <unistd.h>
 
 #include "engine/control/control.h"
-#include "engine/rpc/rpc.h"
+#include "engine/report/report.h"
 #include "engine/rpc/message.h"
 #include "engine/rpc/poll_server.h"
+#include "engine/rpc/rpc.h"
+#include "engine/state/core_i.h"
 #include "util/buf.h"
 #include "util/json.h"
 #include "util/mem.h"

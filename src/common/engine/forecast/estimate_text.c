@@ -11,6 +11,8 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/forecast/forecast.h"
 #include "engine/forecast/forecast_i.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"

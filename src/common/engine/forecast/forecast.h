@@ -7,6 +7,7 @@
 #define VS_ENGINE_FORECAST_H
 
 #include "engine/allocation/claim_events.h"
+#include "engine/state/config.h"
 #include "plan/forecast/timeline.h"
 
 struct vs_core;
@@ -61,7 +62,7 @@ int64_t vs_expect_at(const struct vs_refused *r);	/* 0: nobody knows */
 /* "needs 4 sriov-roce VFs on 4 nodes", which are like these. */
 void vs_need_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 		   char *out, size_t size);
-/* "..., 3 free": have and why as core.h's refused() has them. */
+/* "..., 3 free": have and why as api.h's refused() has them. */
 void vs_lack_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 		   size_t have, const char *why, char *out, size_t size);
 void vs_expect_words(const struct vs_refused *r, char *out, size_t size);

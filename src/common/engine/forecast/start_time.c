@@ -10,8 +10,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/forecast/forecast.h"
 #include "engine/forecast/forecast_i.h"
+#include "engine/hosts/hosts.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota.h"
 #include "plan/inventory/shared_devices.h"
 #include "util/mem.h"
 #include "util/time.h"

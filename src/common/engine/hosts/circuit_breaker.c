@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/hosts/hosts.h"
 #include "engine/hosts/hosts_i.h"
+#include "engine/state/core_i.h"
 #include "util/json.h"
 #include "util/mem.h"
 
@@ -28,7 +30,7 @@ struct vs_breaker *vs_breaker_get(const char *host)
 	return NULL;
 }
 
-struct vs_breaker *vs_breaker_make(const char *host)
+static struct vs_breaker *breaker_make(const char *host)
 {
 	struct vs_breaker *b = vs_breaker_get(host);
 
@@ -102,7 +104,7 @@ static bool counted(struct vs_breaker *b, const char *node)
 void vs_breaker_failed(struct vs_core *c, const char *host, const char *node,
 		       const char *why, int64_t now_ms)
 {
-	struct vs_breaker *b = vs_breaker_make(host);
+	struct vs_breaker *b = breaker_make(host);
 
 	if (b->trips) {
 		/* What was under way when it opened tells nothing new. */
@@ -225,7 +227,7 @@ void vs_breakers_read(struct vs_j list)
 		if (list.doc->err.code)
 			return;
 		if (trips > 0)
-			vs_breaker_make(host)->trips =
+			breaker_make(host)->trips =
 				trips < 100 ? (int)trips : 100;
 	}
 }

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include "engine/hosts/hosts.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 
 bool vs_host_wanted(const struct vs_host *h)

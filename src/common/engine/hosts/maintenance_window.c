@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/hosts/hosts.h"
 #include "engine/hosts/hosts_i.h"
+#include "engine/state/core_i.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"

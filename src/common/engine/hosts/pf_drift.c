@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/hosts/hosts.h"
 #include "engine/hosts/hosts_i.h"
+#include "engine/state/core_i.h"
 #include "util/json.h"
 #include "util/mem.h"
 
@@ -28,7 +30,7 @@ struct vs_print *vs_print_get(const char *name)
 	return p;
 }
 
-struct vs_print *vs_print_make(const char *name)
+static struct vs_print *print_make(const char *name)
 {
 	struct vs_print *p = vs_print_get(name);
 
@@ -151,7 +153,7 @@ void vs_drift_look(struct vs_host *h)
 	vs_assert_locked();
 	if (!h->connected || !h->pfs_known || !h->name[0] || !vs_state_file_is_read())
 		return;
-	p = vs_print_make(h->name);
+	p = print_make(h->name);
 	lost = some_lost(p, h);
 	for (int i = 0; i < h->npfs; i++) {
 		const struct vs_pf *pf = &h->pfs[i];
@@ -251,7 +253,7 @@ void vs_prints_read(struct vs_j list)
 		}
 		if (list.doc->err.code)
 			return;
-		p = vs_print_make(host);
+		p = print_make(host);
 		p->npfs = now.npfs;
 		memcpy(p->pfs, now.pfs, sizeof(p->pfs));
 	}

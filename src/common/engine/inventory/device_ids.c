@@ -11,8 +11,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/inventory/inventory.h"
 #include "engine/state/core_i.h"
-#include "engine/inventory/device_ids.h"
 #include "util/mem.h"
 
 #define ASKING_MAX 16

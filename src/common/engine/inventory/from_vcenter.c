@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vCenter's records of hosts and VMs into the inventory: the one file that knows
- * both the client's types and the plan's.
- *
- * Rules: changes memory only. The lock is held.
+ * both the client's types and the plan's. run/vcenter_events.c calls it, and tells
+ * the modules that have to hear of a change. The lock is held; only memory changes.
  */
-#include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
-#include "engine/vmspec/guest_words.h"
-#include "engine/vmspec/hardware.h"
 #include "engine/inventory/inventory.h"
-#include "engine/inventory/device_ids.h"
-#include "util/mem.h"
-#include "util/time.h"
+#include "engine/state/core_i.h"
 
 /* ---- hosts ---------------------------------------------------------------- */
 
@@ -71,15 +64,14 @@ static const char *leaf_of(const struct vs_core *c, const char *host)
 	return NULL;
 }
 
-void vs_host_update(struct vs_core *c, const struct vs_vc_host *h)
+struct vs_host *vs_host_update(struct vs_core *c, const struct vs_vc_host *h,
+			       bool *fewer_vfs)
 {
-	struct vs_host *to;
+	struct vs_host *to = vs_inventory_host(&c->inv, h->moid);
+	int vfs = host_vfs(to);
 	const char *leaf;
-	int vfs;
 
 	vs_assert_locked();
-	to = vs_inventory_host(&c->inv, h->moid);
-	vfs = host_vfs(to);
 	if (h->has & VS_VC_HOST_NAME) {
 		vs_host_set_name(&c->inv, to, h->name);
 		leaf = leaf_of(c, h->name);
@@ -110,12 +102,10 @@ void vs_host_update(struct vs_core *c, const struct vs_vc_host *h)
 		to->pfs_known = false;
 	host_lists(c, to, h);
 	vs_facts_set(c, to, h);
-	vs_drift_look(to);
-	if (host_vfs(to) < vfs)
-		vs_drift_overcommit(c, to);
+	*fewer_vfs = host_vfs(to) < vfs;
 	vs_nodes_touch_on(c, to);
-	vs_host_changed(&c->inv, to);
 	vs_capacity_freed();
+	return to;
 }
 
 void vs_host_remove(struct vs_core *c, const char *moid)
@@ -164,8 +154,7 @@ _Static_assert((int)VS_CARD_PCI_DYNAMIC == (int)VS_VC_CARD_PCI_DYNAMIC &&
 	       (int)VS_CARD_VMXNET3 == (int)VS_VC_CARD_VMXNET3,
 	       "the client's and the plan's card kinds go together");
 
-static void vm_config(struct vs_core *c, struct vs_vm *to,
-		      const struct vs_vc_vm *v)
+static void vm_config(struct vs_vm *to, const struct vs_vc_vm *v)
 {
 	if (v->has & VS_VC_VM_CONFIG) {
 		to->is_template = v->is_template;
@@ -190,10 +179,7 @@ static void vm_config(struct vs_core *c, struct vs_vm *to,
 		vs_strlcpy(to->job_tag, v->job_tag ? v->job_tag : "",
 			   sizeof(to->job_tag));
 		vs_strlcpy(to->from, v->from ? v->from : "", sizeof(to->from));
-		vs_parent_told(c, to, v->parent);
 	}
-	if (v->has & VS_VC_VM_WORDS && v->guest)
-		vs_guest_words_seen(to, v->guest);
 	if (v->has & VS_VC_VM_DISKS) {
 		vs_strlcpy(to->disk_dir, v->disk_dir ? v->disk_dir : "",
 			   sizeof(to->disk_dir));
@@ -240,7 +226,7 @@ static bool only_guest_says(struct vs_core *c, const struct vs_vm *to,
 	       (n->flags & VS_NODE_UP) && vs_node_vm(c, n) == to;
 }
 
-void vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
+struct vs_vm *vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 {
 	struct vs_vm *to = vs_inventory_vm(&c->inv, v->moid);
 	bool unsure;
@@ -248,7 +234,7 @@ void vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 	vs_assert_locked();
 	if (only_guest_says(c, to, v)) {
 		guest_says(to, v);
-		return;
+		return NULL;
 	}
 	unsure = vs_node_vm_unsure(to);
 	touch_named(c, to->name);
@@ -279,7 +265,7 @@ void vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 		guest_says(to, v);
 	if (v->has & VS_VC_VM_TOOLS)
 		to->tools_running = v->tools_running;
-	vm_config(c, to, v);
+	vm_config(to, v);
 	/* Cards that don't fit into our table may hold VFs. */
 	if (v->unreadable ||
 	    ((v->has & VS_VC_VM_CARDS) && v->ncards > VS_VM_CARDS))
@@ -290,9 +276,7 @@ void vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 	 * wait for its node may begin. */
 	if (unsure && !vs_node_vm_unsure(to))
 		vs_capacity_freed();
-	if (v->has & VS_VC_VM_CARDS && vs_mac_may_be_shared(c, to))
-		vs_findings_outdate();
-	vs_vm_changed(&c->inv, to);
+	return to;
 }
 
 void vs_vm_remove(struct vs_core *c, const char *moid)
@@ -300,11 +284,8 @@ void vs_vm_remove(struct vs_core *c, const char *moid)
 	const struct vs_vm *vm = vs_vm_get(&c->inv, moid);
 
 	vs_assert_locked();
-	if (vm) {
+	if (vm)
 		touch_named(c, vm->name);
-		if (vs_mac_may_be_shared(c, vm))
-			vs_findings_outdate();
-	}
 	vs_inventory_remove_vm(&c->inv, moid);
 	vs_capacity_freed();
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What vCenter doesn't stream, from the client's slow beat into the inventory:
- * hosts on their way into maintenance or standby, room in the resource pools
- * and on the datastore, tasks that were there before us.
+ * hosts on their way into maintenance or standby, and what is free in the resource
+ * pools and on the datastore.
  *
- * Rules: changes memory only. The lock is held. A value that wasn't read is unknown, which refuses
- * nobody; what is read is judged by plan/allocation/shared_capacity.
+ * Rules: the lock is held; only memory changes. A value that wasn't read is
+ * unknown and refuses no job; plan/allocation/shared_capacity judges what is read.
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/inventory/inventory.h"
 #include "engine/state/core_i.h"
 #include "plan/allocation/shared_capacity.h"
 
@@ -47,6 +48,17 @@ static void leaving(struct vs_core *c, struct vs_host *h, bool *flag,
 	vs_nodes_touch_on(c, h);
 	vs_host_changed(&c->inv, h);	/* there is less room, or more */
 	vs_capacity_freed();
+}
+
+void vs_hosts_leaving_update(struct vs_core *c, const struct vs_vc_slow *s)
+{
+	vs_assert_locked();
+	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
+		leaving(c, h, &h->entering_maintenance,
+			runs_on(s, h, is_maintenance), "maintenance");
+		leaving(c, h, &h->entering_standby,
+			runs_on(s, h, is_standby), "standby");
+	}
 }
 
 /* ---- room ----------------------------------------------------------------- */
@@ -91,11 +103,12 @@ static void pool_set(struct vs_core *c, const char *cluster, int64_t cpu_mhz,
 	vs_room_set_pool_moid(&c->inv, c->cluster_moids[i], c->pool_moids[i]);
 }
 
-static void room_told(struct vs_core *c, const struct vs_vc_slow *s)
+void vs_capacity_update(struct vs_core *c, const struct vs_vc_slow *s)
 {
 	const char *store = s->nstores ? s->stores[0].name :
 		c->conf->datastore ? c->conf->datastore : "";
 
+	vs_assert_locked();
 	for (size_t i = 0; i < s->npools; i++)
 		pool_set(c, s->pools[i].cluster, s->pools[i].cpu_mhz,
 			 s->pools[i].mem_mb);
@@ -105,30 +118,4 @@ static void room_told(struct vs_core *c, const struct vs_vc_slow *s)
 		vs_capacity_freed();
 	vs_room_set_store(&c->inv, store, s->store_free_mb);
 	vs_room_end(&c->inv);
-}
-
-/* ---- the beat ------------------------------------------------------------- */
-
-void vs_slow_begin(struct vs_core *c)
-{
-	vs_assert_locked();
-	vs_room_begin(&c->inv);
-	vs_checks_reading();
-}
-
-void vs_slow_update(struct vs_core *c, const struct vs_vc_slow *s)
-{
-	vs_assert_locked();
-	c->slow_seq++;
-	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
-		leaving(c, h, &h->entering_maintenance,
-			runs_on(s, h, is_maintenance), "maintenance");
-		leaving(c, h, &h->entering_standby,
-			runs_on(s, h, is_standby), "standby");
-	}
-	room_told(c, s);
-	vs_guards_set(c, s->clusters, s->nclusters);
-	vs_rights_set(s);
-	vs_checks_slow(s);
-	vs_op_adopt_tasks(c, s->tasks, s->ntasks);
 }

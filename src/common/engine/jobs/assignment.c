@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include "engine/jobs/jobs.h"
+#include "engine/jobs/startup_times.h"
+#include "engine/slurm/outbox.h"
+#include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 

@@ -4,6 +4,9 @@
  * job waits for any more, and the time in which slurmctld still ends the job.
  * The lock is held.
  */
+#include "engine/jobs/jobs.h"
+#include "engine/slurm/outbox.h"
+#include "engine/state/core_i.h"
 #include "engine/state/state.h"
 
 /* Don't boot a VM that nobody waits for. */

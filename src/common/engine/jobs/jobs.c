@@ -7,7 +7,15 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/allocation/claim_events.h"
+#include "engine/forecast/forecast.h"
+#include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
 #include "engine/jobs/jobs_i.h"
+#include "engine/jobs/startup_times.h"
+#include "engine/slurm/outbox.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -128,15 +136,6 @@ static int job_places(struct vs_core *c, const int *ids, size_t n,
  * is on keep what they hold; those whose VM is wrong for this job are rebuilt
  * by the engine while the job's prolog waits (node.c).
  */
-/* Slurm gives no job a node that it powers down: SuspendTimeout has ended since
- * the engine heard of it last, and its holds must not end with that. */
-static void powered_down_since(struct vs_core *c, struct vs_node *n)
-{
-	if (n->flags & VS_NODE_POWERING_DOWN)
-		vs_node_flags(c, n, (n->flags & ~VS_NODE_POWERING_DOWN) |
-			      VS_NODE_POWERED_DOWN);
-}
-
 int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n, struct vs_err *err)
 {
@@ -148,10 +147,8 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 	for (size_t i = 0; i < n && !vs_ask_blocked(c); i++) {
 		struct vs_node *node = vs_node_at(c, ids[i]);
 
-		if (!node)
-			continue;
-		powered_down_since(c, node);
-		vs_hold_sync(c, node);
+		if (node)
+			vs_hold_sync(c, node);
 	}
 	if (job_places(c, ids, n, place, &nplace, err))
 		return -1;

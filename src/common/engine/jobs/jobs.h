@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Jobs inside the engine: what Slurm asks for them and tells of them, and what
- * they wait for. Included by core_i.h.
+ * they wait for.
  */
 #ifndef VS_ENGINE_JOBS_H
 #define VS_ENGINE_JOBS_H
+
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
 
 /* jobs.c: claims, waits; lock held */
 int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
@@ -55,47 +58,6 @@ void vs_job_rechecked(uint32_t job, enum vs_job_waits waits,
 void vs_job_words(struct vs_core *c, const struct vs_refused *r, char *out,
 		  size_t size);
 void vs_job_reasons(struct vs_core *c, int64_t now_ms);
-
-/* query.c: answers for the select plugin; lock held */
-size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
-		   enum vs_avail *out, char *why, size_t why_size);
-int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
-		 size_t *nsurplus, struct vs_err *err);
-/*
- * Static capacity per profile, each by itself: a "no" must be certain. What is
- * not known yet is no reason to say never. Returns false and sets err if these
- * nodes can never all be had.
- */
-bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
-		 struct vs_err *err);
-/* Its two parts: how many nodes of each profile are asked for (need has room for
- * all profiles), and whether empty hosts would hold them. The second reads env and
- * the tables alone, and needs no lock if they are a snapshot's. */
-void vs_ask_needs(const struct vs_core *c, const int *ids, size_t n,
-		  size_t *need);
-bool vs_ask_holds(const struct vs_place_env *env,
-		  const struct vs_place_tables *t, const size_t *need,
-		  struct vs_err *err);
-const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
-
-/* capacity.c: answers for who judges submissions, as in core.h; lock held */
-size_t vs_submit_capacity(struct vs_core *c, const int *ids, size_t n,
-			  size_t want, bool more);
-void vs_submit_kinds(const struct vs_core *c, const int *ids, size_t n,
-		     struct vs_kind *out, char ***names);
-
-/* reclaim_idle.c: idle warm VMs that stand in a waiting job's way; lock held */
-void vs_reclaim(struct vs_core *c, int64_t now_ms);
-/* Whom it would ask, for a job that wants these nodes, and who goes already;
- * their ids into out (room for all nodes), how many. Nobody is asked. */
-size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out);
-
-/* It is idle and may be asked to go, or it goes already. */
-bool vs_node_gives_way(const struct vs_node *n);
-
-/* victims.c: whose end would give a job its VFs; lock held */
-int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
-		 const struct vs_victim *victims, size_t nvictims, bool *take);
 
 /* observe_mode.c: what would be done for a job; lock held */
 /* Mode=observe: why no node would be served if it were manage, or NULL. */

@@ -7,6 +7,8 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/jobs/jobs.h"
 #include "engine/state/core_i.h"
 #include "util/buf.h"
 #include "util/mem.h"

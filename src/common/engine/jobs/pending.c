@@ -10,7 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/forecast/forecast.h"
+#include "engine/jobs/jobs.h"
 #include "engine/jobs/jobs_i.h"
+#include "engine/slurm/outbox.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 

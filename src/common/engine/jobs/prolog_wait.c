@@ -5,7 +5,13 @@
  * more.
  */
 #include <stdlib.h>
+#include "engine/jobs/jobs.h"
 #include "engine/jobs/jobs_i.h"
+#include "engine/jobs/startup_times.h"
+#include "engine/slurm/outbox.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
+#include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 #include "util/time.h"
 

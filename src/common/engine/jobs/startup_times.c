@@ -7,7 +7,9 @@
  * one VM while it is made ready for the first.
  */
 #include <stdlib.h>
+#include "engine/jobs/startup_times.h"
 #include "engine/state/core_i.h"
+#include "engine/state/durations.h"
 #include "util/mem.h"
 #include "util/time.h"
 

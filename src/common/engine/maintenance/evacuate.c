@@ -14,8 +14,15 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/maintenance/evacuate_i.h"
+#include "engine/allocation/claim_events.h"
 #include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
+#include "engine/maintenance/evacuate.h"
+#include "engine/maintenance/evacuate_i.h"
+#include "engine/maintenance/vm_orders.h"
+#include "engine/provision/provision.h"
+#include "engine/state/core_i.h"
+#include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
 #define AGAIN_MS 500
@@ -262,4 +269,6 @@ void vs_evacuation_claim_changed(struct vs_core *c, struct vs_node *n,
 		elsewhere(c, n, before, vs_node_vm(c, n));
 	else if (e == VS_CLAIM_ADOPTED)
 		vs_vmotion_adopted(c, n, vs_node_vm(c, n));
+	else if (e == VS_CLAIM_TAKEN)
+		vs_orders_placed(n, vs_node_vm(c, n));
 }

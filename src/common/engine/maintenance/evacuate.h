@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * VMs that leave a host with their jobs running (evacuate.c), and the door that
- * what a type forbids doesn't pass (capability.c). Included by core_i.h, of which it
- * is a part; the lock is held.
+ * VMs that leave a host with their jobs running (evacuate.c). Included by core_i.h,
+ * of which it is a part; the lock is held.
  */
 #ifndef VS_ENGINE_EVACUATE_H
 #define VS_ENGINE_EVACUATE_H
 
 #include "engine/allocation/claim_events.h"
+#include "engine/state/operation.h"
 #include "plan/inventory/capability.h"
 
 struct json_object;
@@ -33,12 +33,6 @@ struct vs_vmotion {			/* of a node whose VM is to leave */
 	int64_t since_ms, again_ms;	/* again: not looked at before */
 };
 
-/* capability.c: 0, or -1 with VS_E_REQUEST and why it is forbidden: by what the node's
- * VM is made of (vm: as it is there, or NULL) and the oldest of the releases of
- * vCenter, of its host and of the one that it is to go to (NULL: none). */
-int vs_door(const struct vs_core *c, const struct vs_node *n,
-	    const struct vs_vm *vm, enum vs_deed deed,
-	    const struct vs_host *to, struct vs_err *err);
 
 /*
  * The node's VM is on, on a host that is to be empty: is it left to its job,
@@ -110,5 +104,10 @@ static inline bool vs_vmotion_moves(const struct vs_vmotion *m)
 {
 	return m->state != VS_VMOTION_NONE && m->state != VS_VMOTION_STAYS;
 }
+
+/* The owner's part of a vMotion that failed (tasks.h). */
+void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
+		       enum vs_op_kind kind, const char *host,
+		       const struct vs_err *err, int64_t now_ms);
 
 #endif

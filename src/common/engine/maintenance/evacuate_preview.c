@@ -10,6 +10,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/hosts/hosts.h"
+#include "engine/inventory/inventory.h"
+#include "engine/maintenance/evacuate.h"
 #include "engine/state/core_i.h"
 #include "util/json.h"
 #include "util/mem.h"

@@ -10,8 +10,14 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/hosts/hosts.h"
+#include "engine/inventory/inventory.h"
+#include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/evacuate_i.h"
+#include "engine/state/core_i.h"
 #include "engine/tasks/tasks.h"
+#include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
 #define PLACES 16		/* looked for in a turn */

@@ -13,8 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
 #include "engine/hosts/hosts.h"
+#include "engine/maintenance/evacuate.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
 #include "util/buf.h"
 #include "util/json.h"
 #include "util/mem.h"

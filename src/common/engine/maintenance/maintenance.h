@@ -15,21 +15,6 @@ struct vs_node;
 struct vs_j;
 struct json_object;
 
-#define VS_WINDOWS_MAX 250
-
-/* What was last said in the log of a drained node's power-down. */
-enum vs_said { VS_SAID_NOTHING, VS_SAID_STAYS, VS_SAID_DOWN };
-
-/* Maintenance that an operator has planned: until then the host takes VMs of
- * jobs that end before it. */
-struct vs_window {
-	char host[VS_MOID_LEN];
-	int64_t at;			/* s since the epoch */
-	char why[160];
-	bool requeue;			/* what can't leave it then */
-	struct vs_window *next;		/* the soonest first */
-};
-
 /* A host that is to be empty. */
 struct vs_leaving {
 	char host[VS_MOID_LEN];
@@ -75,35 +60,5 @@ void vs_leaving_renew(void);
 struct vs_port_resv;
 bool vs_leaving_due(struct vs_core *c, int64_t now_ms,
 		    struct vs_port_resv **rows, size_t *n);
-
-/* drain_counts.c: drains by others, counted by host; lock held */
-void vs_health_look(struct vs_core *c, struct vs_node *n);
-int vs_health_drains(const char *host);
-/* The configuration in force has come; was: the limit before, -1: unknown. */
-void vs_health_limit(struct vs_core *c, int was);
-void vs_health_forget(struct vs_core *c, const char *host);
-void vs_health_gone(const struct vs_node *n);
-void vs_health_clear(struct vs_core *c);
-struct json_object *vs_health_json(const struct vs_core *c);
-void vs_health_read(struct vs_core *c, struct vs_j list);
-
-/* maintenance_window.c: planned maintenance; lock held */
-const struct vs_window *vs_window_of(const char *host);
-/* Instead of the one it had. -1: there are too many. */
-int vs_window_put(struct vs_core *c, const char *host, int64_t at,
-		  const char *why, bool requeue);
-bool vs_window_end(struct vs_core *c, const char *host);  /* was there one? */
-void vs_windows_clear(struct vs_core *c);
-/* Those that begin. */
-void vs_windows_pass(struct vs_core *c);
-/* What ends then is what VMs are placed for; returns what was before. */
-int64_t vs_until_set(int64_t until);
-/* May what is placed now still run on the host when that begins? */
-bool vs_window_bars(const struct vs_window *w);
-const struct vs_window *vs_window_barring(const char *host);
-size_t vs_windows_barring(void);	/* the first so many */
-bool vs_window_bars_node(const struct vs_core *c, const struct vs_node *n);
-struct json_object *vs_windows_json(void);
-void vs_windows_read(struct vs_core *c, struct vs_j list);
 
 #endif

@@ -7,8 +7,14 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/reconcile/lost_guest.h"
 #include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
+#include "engine/maintenance/evacuate.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/maintenance/vm_orders.h"
+#include "engine/slurm/outbox.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
 
 #define AGAIN_MS 5000
 

@@ -15,6 +15,8 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/maintenance/maintenance.h"
+#include "engine/maintenance/vm_orders.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 
@@ -71,6 +73,12 @@ void vs_orders_look(struct vs_core *c, struct vs_node *n)
 	}
 	if (o->rebuild[0] && (!vm || strcmp(vm->moid, o->rebuild)))
 		ends(n, "goes on: the old one is gone");
+}
+
+void vs_orders_placed(struct vs_node *n, const struct vs_vm *vm)
+{
+	if (vs_node_preferred_host(n, vm))
+		n->orders.wish[0] = '\0';
 }
 
 void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size)

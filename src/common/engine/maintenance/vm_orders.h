@@ -32,15 +32,12 @@ static inline bool vs_orders_any(const struct vs_orders *o)
 /* With the lock held, but for the giving. Ends what is done, or was withdrawn in Slurm; before
  * the node is acted upon, after it was looked at. */
 void vs_orders_look(struct vs_core *c, struct vs_node *n);
+/* The node has a hold: the preferred host was considered, and counts no more. */
+void vs_orders_placed(struct vs_node *n, const struct vs_vm *vm);
 /* What a drained node's reason says. note: with the note of who ordered it, which
  * is not for the records of jobs. */
 void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size);
-/* preferred_host.c: the host (moId) on which its VM should be next, NULL: nobody has
- * said. vm: the one it has, or NULL. */
-const char *vs_orders_wish(const struct vs_node *n, const struct vs_vm *vm);
-/* It has a place on this host (moId) now: the wish is used up. Was it met? */
-bool vs_orders_heed(struct vs_node *n, const struct vs_vm *vm, const char *host);
-/* vm_orders.c: "evict", "requeue" (evict, jobs and all), "rebuild", and "evict-on" and
+/* "evict", "requeue" (evict, jobs and all), "rebuild", and "evict-on" and
  * "rebuild-on" (why: the host's name) for all these nodes (names: until NULL).
  * Returns 0 with an array "nodes" in top. Returns -1 and sets err: for none of them.
  * The lock is held, and lent between two of them: nodes that a new configuration took away

@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "engine/allocation/allocation.h"
+#include "engine/checks/checks.h"
+#include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
+#include "engine/metrics/metrics_i.h"
+#include "engine/report/report.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota.h"
 #include "engine/tasks/tasks.h"
 #include "util/mem.h"
 

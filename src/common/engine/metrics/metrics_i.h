@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is read for the metrics when somebody asks (collect.c, format.c). Included by core_i.h; the lock
- * is held unless said.
+ * What of the engine is read for the metrics' page (collect.c), and its text
+ * (format.c).
  */
 #ifndef VS_ENGINE_METRICS_I_H
 #define VS_ENGINE_METRICS_I_H
 
 #include <stdint.h>
-#include "engine/core.h"
-#include "engine/clone_source/clone_source.h"
-#include "engine/state/counters.h"
-#include "plan/inventory/inventory.h"
+#include "engine/state/core_i.h"
 #include "util/buf.h"
 #include "util/err.h"
-
-struct vs_core;
-struct vs_node;
-struct vs_refused;
 
 /* ---- collect.c: a reading ---------------------------------------- */
 
@@ -73,16 +66,5 @@ void vs_metrics_facts_free(struct vs_metrics_facts *f);
 /* The text, for what metrics.h's type says. -1 VS_E_BUG: it is too long. */
 int vs_metrics_text(const struct vs_metrics_facts *f, bool openmetrics,
 		    struct vs_buf *out, struct vs_err *err);
-
-/* ---- page_cache.c: the engine's thread, no lock held ------------------ */
-
-struct vs_metrics_place {
-	char *at;		/* served as this configuration says, NULL: not */
-	int64_t looked_ms;
-};
-/* Serve where the configuration says, once somebody else has left the port. */
-void vs_metrics_keep(struct vs_core *c, struct vs_metrics_place *p,
-		     int64_t now_ms);
-void vs_metrics_end(struct vs_metrics_place *p);
 
 #endif

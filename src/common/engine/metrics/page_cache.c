@@ -7,8 +7,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
 #include "engine/metrics/metrics.h"
+#include "engine/metrics/metrics_i.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 
 #define LOOK_MS 1000

@@ -16,9 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "engine/state/core_i.h"
-#include "engine/persist/login_backoff.h"
 #include "engine/persist/persist.h"
+#include "util/log.h"
 #include "util/mem.h"
 #include "util/time.h"
 

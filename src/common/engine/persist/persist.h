@@ -4,6 +4,7 @@
 #ifndef VS_ENGINE_PERSIST_H
 #define VS_ENGINE_PERSIST_H
 
+#include <stdint.h>
 #include "util/err.h"
 #include "util/name.h"
 
@@ -18,5 +19,22 @@ int vs_cluster_id_store(const char *state_dir, const char *id,
 /* file_replace.c: writes the file anew. The old one or the new one is there,
  * whole, whatever happens. Returns 0. Returns -1 and sets err (VS_E_RETRY). */
 int vs_file_replace(const char *path, const char *text, struct vs_err *err);
+/* state_file.c: the text of the directory's state file. The caller frees it. Returns
+ * NULL if there is none, or it can't be read, which is logged. */
+char *vs_hints_read(const char *state_dir);
+/* Writes it again, as vs_file_replace(). */
+int vs_hints_write(const char *state_dir, const char *text, struct vs_err *err);
+
+/* ---- login_backoff.c: what one slurmctld tells the next of a refused login --- */
+
+/* vCenter forgets wrong passwords after three minutes, and a locked account
+ * after five, by default. */
+#define VS_LOGIN_BAR_MS ((int64_t)5 * 60 * 1000)
+
+void vs_login_refused(const char *dir, const char *user, const char *file);
+void vs_login_taken(const char *dir);
+/* For how long this user and file must not be tried; 0: they may be. */
+int64_t vs_login_barred_ms(const char *dir, const char *user,
+			   const char *file);
 
 #endif

@@ -9,6 +9,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
+#include "engine/preemption/preemption.h"
 #include "engine/state/core_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "plan/allocation/freed_by.h"

@@ -11,6 +11,9 @@
  * job gets them, and they go off with their jobs. The lock is held.
  */
 #include <stdlib.h>
+#include "engine/allocation/allocation.h"
+#include "engine/forecast/forecast.h"
+#include "engine/preemption/preemption.h"
 #include "engine/state/core_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"

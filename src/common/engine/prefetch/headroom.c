@@ -11,7 +11,11 @@
  * sums are as they were when a question is over. The lock is held.
  */
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/jobs/jobs.h"
+#include "engine/prefetch/prefetch.h"
 #include "engine/prefetch/prefetch_i.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 
 #define LATE_MS 60000		/* its end and our start are estimates */

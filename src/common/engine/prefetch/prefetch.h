@@ -51,11 +51,6 @@ void vs_prefetch_carry(struct vs_core *c);	/* nodes have other ids now */
 /* Hears of holds that are released, and of nodes that a job gets. */
 vs_claim_fn vs_prefetch_claim_changed;
 
-/* operations.c: the same for a hold that isn't the node's: a clone whose VM stays off, a
- * vMotion */
-void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
-	      struct vs_hold *at, int64_t now_ms);
-
 /* headroom.c: what may be had ahead; lock held */
 /* Jobs that wait now, and power-ups of ours that are on their way, leave this
  * node a VF (or room). */

@@ -11,7 +11,10 @@
  * that is there already, nor for one that is where an operator wanted it.
  */
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/provision/drs_advice.h"
 #include "engine/provision/drs_advice_i.h"
+#include "engine/state/core_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"

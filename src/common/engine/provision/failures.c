@@ -9,8 +9,14 @@
  * them, is no node's fault, so no node goes down for it. The lock is held.
  */
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/clone_source/clone_source.h"
+#include "engine/hosts/hosts.h"
+#include "engine/inventory/inventory.h"
+#include "engine/provision/provision.h"
+#include "engine/slurm/outbox.h"
 #include "engine/state/core_i.h"
-#include "engine/inventory/device_ids.h"
+#include "engine/vmspec/move.h"
 #include "util/mem.h"
 
 #define TRIES_HERE 2		/* faults of no clear cause, on one host */

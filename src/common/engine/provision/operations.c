@@ -7,9 +7,15 @@
  * sent twice: what went wrong is looked at again, from the two truths.
  */
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/clone_source/clone_source.h"
+#include "engine/jobs/startup_times.h"
+#include "engine/provision/drs_advice.h"
+#include "engine/provision/provision.h"
 #include "engine/state/core_i.h"
-#include "engine/vmspec/guest_words.h"
-#include "engine/vmspec/hardware.h"
+#include "engine/state/durations.h"
+#include "engine/tasks/clone_quota.h"
+#include "engine/tasks/removal_guard.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
@@ -276,7 +282,6 @@ void vs_op_forget_all(struct vs_core *c)
 	vs_strays_forget();
 	vs_parents_forget_calls(c);
 	vs_drs_forget(c);
-	vs_orphans_forget_calls(c);
 	vs_tasks_clear();
 }
 
@@ -374,8 +379,6 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 			vs_node_named(c, vm->name) : NULL;
 		int64_t id;
 
-		if (vm && !n)
-			vs_orphan_busy(c, vm);
 		if (vm && vm->as_parent)
 			vs_parent_busy(c, vm, task);
 		if (task_known(c, task->moid))

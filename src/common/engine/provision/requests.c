@@ -5,9 +5,11 @@
  * lock is held; the client only queues here.
  */
 #include <string.h>
+#include "engine/clone_source/clone_source.h"
+#include "engine/inventory/inventory.h"
+#include "engine/provision/provision.h"
 #include "engine/state/core_i.h"
-#include "engine/vmspec/guest_words.h"
-#include "engine/vmspec/hardware.h"
+#include "engine/tasks/clone_quota.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 

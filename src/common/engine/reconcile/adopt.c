@@ -12,6 +12,8 @@
  * (and an operator) otherwise. Never switches anything off itself.
  */
 #include <stdio.h>
+#include "engine/reconcile/reconcile.h"
+#include "engine/slurm/outbox.h"
 #include "engine/state/core_i.h"
 #include "engine/vmspec/vmspec.h"
 

@@ -13,7 +13,14 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/hosts/hosts.h"
+#include "engine/jobs/startup_times.h"
+#include "engine/provision/provision.h"
+#include "engine/reconcile/reconcile.h"
+#include "engine/slurm/outbox.h"
 #include "engine/state/core_i.h"
+#include "engine/state/durations.h"
 
 #define ASK_MS 5000
 #define ASK_SILENT_MS 15000

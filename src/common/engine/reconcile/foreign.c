@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/reconcile/reconcile.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 

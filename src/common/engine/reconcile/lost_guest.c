@@ -16,7 +16,12 @@
  * registers, which no job will make it do.
  */
 #include <string.h>
-#include "engine/reconcile/lost_guest.h"
+#include "engine/jobs/jobs.h"
+#include "engine/provision/provision.h"
+#include "engine/reconcile/reconcile.h"
+#include "engine/slurm/outbox.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
 
 #define STUCK_MS 5000
 #define AGAIN_MS 5000		/* after a power-off that failed */

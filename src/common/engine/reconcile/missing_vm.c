@@ -17,7 +17,11 @@
  * It never sends anything.
  */
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/reconcile/reconcile.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/removal_guard.h"
+#include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
 #define SILENT_MS 5000

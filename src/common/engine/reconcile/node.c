@@ -5,10 +5,20 @@
  * vCenter are only queued here (operations.c), words to Slurm only noted (vs_tell).
  */
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/hosts/hosts.h"
+#include "engine/inventory/inventory.h"
+#include "engine/jobs/jobs.h"
+#include "engine/maintenance/evacuate.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/prefetch/prefetch.h"
+#include "engine/provision/drs_advice.h"
+#include "engine/provision/provision.h"
+#include "engine/reconcile/reconcile.h"
+#include "engine/slurm/outbox.h"
+#include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
-#include "engine/vmspec/guest_words.h"
-#include "engine/reconcile/lost_guest.h"
-#include "engine/vmspec/hardware.h"
+#include "engine/tasks/removal_guard.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"

@@ -13,7 +13,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/maintenance/evacuate.h"
+#include "engine/reconcile/reconcile.h"
+#include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/removal_guard.h"
 #include "engine/tasks/tasks.h"
 #include "plan/allocation/shared_capacity.h"
 #include "util/mem.h"
@@ -296,8 +300,8 @@ void vs_orphans_pass(struct vs_core *c, int64_t now_ms)
 	}
 }
 
-/* Somebody's task is under way on this VM, which is no node's. */
-void vs_orphan_busy(struct vs_core *c, const struct vs_vm *vm)
+/* A task is under way on this VM, which is no node's. */
+static void orphan_busy(struct vs_core *c, const struct vs_vm *vm)
 {
 	struct vs_orphan *o;
 
@@ -306,6 +310,18 @@ void vs_orphan_busy(struct vs_core *c, const struct vs_vm *vm)
 		o->judged_after = c->slow_seq;
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS)
 		hold_take(c, vm);
+}
+
+void vs_orphans_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
+		      size_t ntasks)
+{
+	for (size_t i = 0; i < ntasks; i++) {
+		const struct vs_vm *vm = vs_vm_get(&c->inv, tasks[i].entity);
+
+		if (vm && (strcmp(vm->folder, c->folder) ||
+			   !vs_node_named(c, vm->name)))
+			orphan_busy(c, vm);
+	}
 }
 
 void vs_orphans_forget_calls(struct vs_core *c)

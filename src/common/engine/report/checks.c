@@ -7,8 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/allocation/allocation.h"
+#include "engine/checks/site_checks.h"
+#include "engine/hosts/hosts.h"
 #include "engine/report/report.h"
+#include "engine/rpc/rpc.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"

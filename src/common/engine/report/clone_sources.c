@@ -6,8 +6,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/clone_source/clone_source.h"
+#include "engine/reconcile/reconcile.h"
 #include "engine/report/report.h"
+#include "engine/state/core_i.h"
+#include "engine/state/durations.h"
+#include "engine/tasks/removal_guard.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"

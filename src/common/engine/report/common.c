@@ -4,8 +4,10 @@
  * only look like ours, how long slurmctld was kept (shapes: report.h). Memory work, the lock is held.
  */
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/allocation/allocation.h"
+#include "engine/checks/site_checks.h"
 #include "engine/report/report.h"
+#include "engine/state/core_i.h"
 #include "util/json.h"
 
 /* What concerns the account alone is for operators. */

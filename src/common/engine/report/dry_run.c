@@ -14,8 +14,15 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/report/dry_run.h"
+#include "engine/allocation/allocation.h"
+#include "engine/forecast/forecast.h"
+#include "engine/preemption/preemption.h"
 #include "engine/report/report.h"
+#include "engine/report/report_i.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
+#include "engine/state/durations.h"
+#include "engine/tasks/clone_quota.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/hostlist.h"
 #include "util/json.h"

@@ -13,7 +13,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/report/dry_run.h"
+#include "engine/allocation/allocation.h"
+#include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
+#include "engine/report/report_i.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 
 #define NODES_AT_ONCE 128	/* read under the lock, 0.1 ms */

@@ -6,9 +6,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/allocation/allocation.h"
+#include "engine/checks/checks.h"
 #include "engine/hosts/hosts.h"
+#include "engine/maintenance/maintenance.h"
 #include "engine/report/report.h"
+#include "engine/state/core_i.h"
 #include "util/json.h"
 #include "util/mem.h"
 

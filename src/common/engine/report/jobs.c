@@ -11,8 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/allocation/allocation.h"
+#include "engine/forecast/forecast.h"
+#include "engine/jobs/jobs.h"
 #include "engine/report/report.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
 #include "util/hash.h"
 #include "util/json.h"
 #include "util/mem.h"

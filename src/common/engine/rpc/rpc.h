@@ -3,7 +3,8 @@
 #ifndef VS_ENGINE_RPC_H
 #define VS_ENGINE_RPC_H
 
-#include "engine/core.h"
+#include "engine/state/config.h"
+#include "util/err.h"
 
 /* A listening, non-blocking socket at ControlAddr:ControlPort, its port written
  * to STATE_DIR/vsphere_control.port; -1 VS_E_CONFIG. */
@@ -13,5 +14,8 @@ int vs_control_listen(const struct vs_conf *conf, struct vs_err *err);
  * for the words of what fails. */
 int vs_listen_at(const char *whose, const char *addr, int port,
 		 struct vs_err *err);
+
+/* viewer.c: may this user give orders, as Slurm sees it? Takes no lock. */
+bool vs_core_is_operator(uint32_t uid);
 
 #endif

@@ -16,6 +16,15 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+#include "engine/allocation/allocation.h"
+#include "engine/forecast/forecast.h"
+#include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
+#include "engine/preemption/preemption.h"
+#include "engine/reconcile/reconcile.h"
+#include "engine/run/api.h"
+#include "engine/run/run.h"
+#include "engine/slurm/outbox.h"
 #include "engine/state/core_i.h"
 #include "util/crash.h"
 #include "util/mem.h"
@@ -319,6 +328,23 @@ static void core_reserved(const struct vs_reservation *r, size_t n)
 	vs_unlock();
 }
 
+/* Slurm allocates no node that is powering down. So SuspendTimeout has ended since the
+ * engine read the node's flags, and the job's holds must not end with that. */
+static void powered_down_since(struct vs_core *c, struct vs_node *n)
+{
+	if (n && n->flags & VS_NODE_POWERING_DOWN)
+		vs_node_flags(c, n, (n->flags & ~VS_NODE_POWERING_DOWN) |
+			      VS_NODE_POWERED_DOWN);
+}
+
+int vs_api_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
+		     const int *ids, size_t n, struct vs_err *err)
+{
+	for (size_t i = 0; i < n && !vs_ask_blocked(c); i++)
+		powered_down_since(c, vs_node_at(c, ids[i]));
+	return vs_job_begin(c, job, restart, ids, n, err);
+}
+
 static int core_job_begin(uint32_t job, uint32_t restart, const int *ids,
 			  size_t n, struct vs_err *err)
 {
@@ -326,7 +352,7 @@ static int core_job_begin(uint32_t job, uint32_t restart, const int *ids,
 
 	vs_crash_before("core", "job_begin");
 	question_begin();
-	rc = vs_job_begin(&vs_core, job, restart, ids, n, err);
+	rc = vs_api_job_begin(&vs_core, job, restart, ids, n, err);
 	question_end();
 	vs_crash_after("core", "job_begin");
 	if (!rc)

@@ -19,8 +19,21 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include "engine/clone_source/clone_source.h"
 #include "engine/control/control.h"
+#include "engine/forecast/forecast.h"
+#include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
+#include "engine/maintenance/evacuate.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/metrics/metrics.h"
+#include "engine/prefetch/prefetch.h"
+#include "engine/reconcile/reconcile.h"
+#include "engine/run/run.h"
+#include "engine/slurm/outbox.h"
+#include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/removal_guard.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -95,7 +108,7 @@ void vs_term_yield(struct vs_core *c, struct vs_term *t)
 	vc = c->vc;
 	c->vc = NULL;
 	vs_vc_lost(c);
-	vs_op_forget_all(c);
+	vs_calls_lost(c);
 	vs_orphans_clear();
 	vs_vc_state_set(c, "this slurmctld is not in control");
 	vs_state_file_urgent();
@@ -175,7 +188,7 @@ bool vs_term_holds(struct vs_core *c, struct vs_term *t)
  */
 void vs_term_new(struct vs_core *c)
 {
-	vs_op_forget_all(c);
+	vs_calls_lost(c);
 	vs_orphans_clear();
 	vs_jobs_clear();
 	vs_prefetch_clear();

@@ -10,9 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "engine/run/loop_i.h"
-#include "engine/persist/login_backoff.h"
+#include "engine/allocation/allocation.h"
+#include "engine/checks/checks.h"
+#include "engine/checks/site_checks.h"
+#include "engine/clone_source/clone_source.h"
+#include "engine/forecast/forecast.h"
+#include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
+#include "engine/maintenance/evacuate.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/maintenance/vm_orders.h"
 #include "engine/persist/persist.h"
+#include "engine/preemption/preemption.h"
+#include "engine/prefetch/prefetch.h"
+#include "engine/provision/provision.h"
+#include "engine/reconcile/reconcile.h"
+#include "engine/run/loop_i.h"
+#include "engine/run/run.h"
+#include "engine/slurm/outbox.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota.h"
 #include "engine/tasks/tasks.h"
 #include "util/crash.h"
 #include "util/mem.h"
@@ -309,7 +327,7 @@ static void client_renew(struct loop *l, int64_t now_ms)
 	vs_lock();
 	vs_client_renew_clear();
 	vs_vc_lost(c);
-	vs_op_forget_all(c);
+	vs_calls_lost(c);
 	old = c->vc;
 	c->vc = NULL;
 	dir = vs_strdup(c->conf->state_dir);

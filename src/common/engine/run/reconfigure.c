@@ -10,10 +10,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/allocation/allocation.h"
+#include "engine/allocation/claim_events.h"
+#include "engine/checks/checks.h"
+#include "engine/checks/site_checks.h"
+#include "engine/clone_source/clone_source.h"
+#include "engine/forecast/forecast.h"
+#include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
+#include "engine/maintenance/evacuate.h"
+#include "engine/prefetch/prefetch.h"
+#include "engine/provision/provision.h"
+#include "engine/reconcile/reconcile.h"
+#include "engine/run/run.h"
 #include "engine/state/core_i.h"
-#include "engine/vmspec/guest_words.h"
-#include "engine/vmspec/hardware.h"
 #include "engine/tasks/tasks.h"
+#include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
 static int adapter_index(const struct vs_conf *conf, const char *name)
@@ -290,6 +302,7 @@ static const struct vs_task_owner evacuation = { .failed = vs_vmotion_failed };
 static void compose(void)
 {
 	vs_claims_subscribe(hear_of_claims, VS_COUNT(hear_of_claims));
+	vs_clone_orders_subscribe(vs_parents_ordered);
 	for (int k = VS_OP_NONE; k < VS_OPS; k++)
 		vs_tasks_own((enum vs_op_kind)k, k == VS_OP_VMOTION ?
 			     &evacuation : &provision);

@@ -8,8 +8,19 @@
  * the two any thread may have changed anything: an answer is taken by name or number.
  */
 #include <stdlib.h>
+#include "engine/forecast/forecast.h"
+#include "engine/jobs/jobs.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/persist/persist.h"
+#include "engine/prefetch/prefetch.h"
+#include "engine/reconcile/reconcile.h"
 #include "engine/run/loop_i.h"
+#include "engine/run/run.h"
+#include "engine/slurm/outbox.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
 #include "util/crash.h"
+#include "util/json.h"
 #include "util/mem.h"
 
 #define AHEAD_MAX 4096		/* planned nodes */
@@ -163,12 +174,15 @@ void vs_say_all(struct vs_core *c, struct vs_tell *tells, size_t n,
 
 void vs_hints_save(struct vs_core *c, int64_t now_ms)
 {
+	VS_FREE char *dir = NULL, *text = NULL;
 	struct json_object *top;
-	char *path = NULL;
+	struct vs_err err = { 0 };
 
 	vs_lock();
-	top = vs_hints_due(c, now_ms, &path);
+	top = vs_hints_due(c, now_ms, &dir);
 	vs_unlock();
 	if (top)
-		vs_hints_write(top, path);
+		text = vs_jb_text_free(top);
+	if (text && vs_hints_write(dir, text, &err))
+		vs_error("hints are not saved: %s", err.text);
 }

@@ -4,8 +4,9 @@
  * names, each name once. The lock is held.
  */
 #include <string.h>
-#include "engine/state/core_i.h"
 #include "engine/inventory/inventory.h"
+#include "engine/run/run.h"
+#include "engine/state/core_i.h"
 #include "util/mem.h"
 
 static const char **distinct(size_t n, const char *(*name)(const struct vs_core *,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the client calls back, in the engine's thread: the core's lock is taken
- * once for the records of one answer, and handed on to the modules.
+ * once for the records of one answer. inventory/ writes a record first; the modules
+ * of higher levels that have to hear of it follow.
  *
  * Rules: the client calls together() around all that belongs together, so each
  * other callback here has the lock, and changes memory only. Threads of slurmctld
@@ -9,12 +10,19 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
-#include "engine/vmspec/hardware.h"
-#include "engine/inventory/inventory.h"
-#include "engine/inventory/device_ids.h"
-#include "engine/persist/login_backoff.h"
+#include "engine/checks/checks.h"
+#include "engine/checks/site_checks.h"
 #include "engine/clone_source/clone_source.h"
+#include "engine/hosts/hosts.h"
+#include "engine/inventory/inventory.h"
+#include "engine/persist/persist.h"
+#include "engine/provision/drs_advice.h"
+#include "engine/provision/provision.h"
+#include "engine/reconcile/reconcile.h"
+#include "engine/run/run.h"
+#include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota.h"
+#include "engine/vmspec/vmspec.h"
 #include "plan/allocation/shared_capacity.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -26,6 +34,13 @@ static void together(void *arg, bool begins)
 		vs_lock();
 	else
 		vs_unlock();
+}
+
+void vs_calls_lost(struct vs_core *c)
+{
+	vs_assert_locked();
+	vs_orphans_forget_calls(c);
+	vs_op_forget_all(c);
 }
 
 static void strings_free(char ***list)
@@ -149,7 +164,7 @@ static void on_down(void *arg, const struct vs_err *err)
 		text = vs_asprintf("vCenter: %s", err->text);
 		vs_vc_state_set(c, text);
 	}
-	vs_op_forget_all(c);
+	vs_calls_lost(c);
 	vs_offers_down(c);
 	vs_nodes_touch(c);
 	if (err->code == VS_E_RETRY || err->code == VS_E_RELOGIN)
@@ -201,22 +216,45 @@ static void on_load_end(void *arg)
 
 static void on_host(void *arg, const struct vs_vc_host *h)
 {
-	vs_host_update(arg, h);
+	struct vs_core *c = arg;
+	bool fewer_vfs;
+	struct vs_host *to = vs_host_update(c, h, &fewer_vfs);
+
+	vs_drift_look(to);
+	if (fewer_vfs)
+		vs_drift_overcommit(c, to);
+	vs_host_changed(&c->inv, to);
 	vs_lock_lend();
 }
 
 static void on_vm(void *arg, const struct vs_vc_vm *v)
 {
-	vs_vm_update(arg, v);
+	struct vs_core *c = arg;
+	struct vs_vm *to = vs_vm_update(c, v);
+
+	if (to && v->has & VS_VC_VM_MARK)
+		vs_parent_told(c, to, v->parent);
+	if (to && v->has & VS_VC_VM_WORDS && v->guest)
+		vs_guest_words_seen(to, v->guest);
+	if (to && v->has & VS_VC_VM_CARDS && vs_mac_may_be_shared(c, to))
+		vs_findings_outdate();
+	if (to)
+		vs_vm_changed(&c->inv, to);
 	vs_lock_lend();
 }
 
 static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
 {
-	if (kind == VS_VC_HOST)
-		vs_host_remove(arg, moid);
-	else
-		vs_vm_remove(arg, moid);
+	struct vs_core *c = arg;
+	const struct vs_vm *vm = vs_vm_get(&c->inv, moid);
+
+	if (kind == VS_VC_HOST) {
+		vs_host_remove(c, moid);
+	} else {
+		if (vm && vs_mac_may_be_shared(c, vm))
+			vs_findings_outdate();
+		vs_vm_remove(c, moid);
+	}
 	vs_lock_lend();
 }
 
@@ -224,12 +262,24 @@ static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
 
 static void on_slow_begin(void *arg)
 {
-	vs_slow_begin(arg);
+	struct vs_core *c = arg;
+
+	vs_room_begin(&c->inv);
+	vs_checks_reading();
 }
 
 static void on_slow(void *arg, const struct vs_vc_slow *s)
 {
-	vs_slow_update(arg, s);
+	struct vs_core *c = arg;
+
+	c->slow_seq++;
+	vs_hosts_leaving_update(c, s);
+	vs_capacity_update(c, s);
+	vs_guards_set(c, s->clusters, s->nclusters);
+	vs_rights_set(s);
+	vs_checks_slow(s);
+	vs_orphans_tasks(c, s->tasks, s->ntasks);
+	vs_op_adopt_tasks(c, s->tasks, s->ntasks);
 }
 
 static void on_where(void *arg, uint64_t id, const char *host,

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/slurm/outbox.h"
+#include "engine/slurm/slurm_ops.h"
+#include "engine/state/core_i.h"
 #include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"

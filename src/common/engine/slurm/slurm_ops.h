@@ -11,27 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "engine/state/config.h"
 #include "plan/checks/check_codes.h"
-
-enum {
-	VS_NODE_POWERED_DOWN = 1,
-	VS_NODE_POWERING_UP = 2,
-	VS_NODE_POWERING_DOWN = 4,
-	VS_NODE_POWER_DOWN_ASKED = 8,	/* request flag, not acted on yet */
-	VS_NODE_POWER_UP_ASKED = 16,
-	VS_NODE_UP = 32,	/* registered: no power flag, responding,
-				 * base state IDLE, ALLOCATED or MIXED */
-	VS_NODE_ALLOCATED = 64,	/* a job holds it, be it suspended */
-	VS_NODE_COMPLETING = 128,
-	VS_NODE_DOWN = 256,
-	VS_NODE_DRAIN = 512,
-	VS_NODE_SILENT = 2048,	/* DOWN by Slurm itself: it did not respond */
-	VS_NODE_NO_RESPOND = 1024,
-	VS_NODE_STAYS = 4096,	/* SuspendExc*: idle it is not powered down */
-	VS_NODE_STAYS_EVER = 8192, /* whatever its state is */
-	VS_NODE_TAKEN = 16384,	/* drained or down by others than us and than
-				 * Slurm for want of an answer */
-};
 
 struct vs_port_node {
 	const char *name;		/* the engine's own copy */

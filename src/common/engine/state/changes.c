@@ -7,6 +7,7 @@
  *
  * Rules: whoever changes a fact marks what hangs on it. The lock is held.
  */
+#include "engine/state/core_i.h"
 #include "engine/state/state.h"
 #include "util/mem.h"
 

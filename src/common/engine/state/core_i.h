@@ -12,13 +12,10 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include "engine/hosts/exclusions.h"
+#include "engine/allocation/allocation.h"
 #include "engine/tasks/removal_guard.h"
 #include "engine/checks/site_checks.h"
 #include "engine/tasks/clone_quota.h"
-#include "engine/core.h"
-#include "engine/metrics/metrics_i.h"
-#include "engine/state/counters.h"
 #include "engine/prefetch/prefetch.h"
 #include "engine/jobs/startup_times.h"
 #include "engine/forecast/forecast.h"
@@ -31,8 +28,11 @@
 #include "plan/placement/placement.h"
 #include "plan/placement/snapshot.h"
 #include "plan/reconcile/next_action.h"
+#include "util/log.h"
 #include "util/times.h"
 #include "vcenter/calls/calls.h"
+#include "engine/state/config.h"
+#include "engine/state/counters.h"
 #include "engine/state/node_i.h"
 
 struct vs_tell;
@@ -140,106 +140,13 @@ struct vs_core {
 	LIST_HEAD(, vs_node) busy;	/* nodes with a call under way */
 };
 
-/* reconfigure.c: all with the lock held */
-int vs_setup_check(const struct vs_conf *conf, struct vs_err *err);
-void vs_setup_apply(struct vs_core *c, struct vs_conf *conf_take);
-void vs_setup_macs(struct vs_core *c);
-
-/* vcenter_events.c: what the client calls back, in the engine's thread. together()
- * takes the lock and gives it back; all others need it. */
-extern const struct vs_vc_events vs_watch_events;
-
-/* vcenter_connect.c: a client for the configuration in force; lock held */
-struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
-
-/* from_vcenter.c: vCenter's records into the inventory; lock held */
-void vs_host_update(struct vs_core *c, const struct vs_vc_host *h);
-void vs_host_remove(struct vs_core *c, const char *moid);
-void vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v);
-void vs_vm_remove(struct vs_core *c, const char *moid);
-
-/* periodic.c: what vCenter doesn't stream is asked for now; has come. Lock held */
-void vs_slow_begin(struct vs_core *c);
-void vs_slow_update(struct vs_core *c, const struct vs_vc_slow *s);
-
 /* activity.c: how soon changes must be known, told to the client; lock held. stirs:
  * something is wanted or under way; keeps: some VMs are kept on. */
 void vs_calm_tell(struct vs_core *c, bool stirs, bool keeps, int64_t now_ms);
 void vs_calm_end(int64_t now_ms);	/* an operator asks: at once */
 
-/* orphan_vms.c: VMs of ours that no node stands for; lock held */
-void vs_orphans_pass(struct vs_core *c, int64_t now_ms);
-void vs_orphan_busy(struct vs_core *c, const struct vs_vm *vm);
-void vs_orphans_forget_calls(struct vs_core *c);
-void vs_orphans_clear(void);
-const struct vs_orphan *vs_orphans(void);	/* uthash by moid */
-/* An operator has confirmed those that wait: how many did. */
-size_t vs_orphans_confirm(int64_t minute);
-/* They are looked for in the next turn, however short ago they were. */
-void vs_orphans_look_again(void);
-/* There are holds of names that are no nodes. */
-void vs_holds_left(void);
-/* Their names, for Slurm to say which are nodes: rows whose flags are not 0. Returns
- * how many; the caller frees *rows and the names. */
-size_t vs_orphans_list(struct vs_port_node **rows);
-void vs_orphans_seen(const struct vs_port_node *rows,
-		     size_t n);
-
-/* state_file.c */
-char *vs_hints_read(const char *state_dir);	/* no lock held; free() it */
-void vs_hints_load(struct vs_core *c, const char *text);	/* lock held */
-/* What is to be written now, and where. Returns NULL if nothing is. The lock is held,
- * and lent meanwhile. */
-struct json_object *vs_hints_due(struct vs_core *c, int64_t now_ms,
-				 char **path);
-/* Frees both. No lock held. */
-void vs_hints_write(struct json_object *top_take, char *path_take);
-
-/* leadership.c: the engine's thread, no lock held */
-struct vs_term {
-	bool held;
-	int lock_fd;			/* -1: none */
-	int64_t waits_since_ms;		/* for another one's end, 0: not */
-	char *control_at;		/* svf is answered there, NULL: not */
-	char *control_why;		/* told of why not */
-	int64_t control_ms;		/* looked at then */
-	struct vs_metrics_place metrics;
-};
-bool vs_term_holds(struct vs_core *c, struct vs_term *t);
-void vs_term_yield(struct vs_core *c, struct vs_term *t);
-void vs_term_new(struct vs_core *c);	/* lock held, any thread */
-
-/* slurm_poll.c: what Slurm is asked and told, and the state file. The engine's
- * thread, no lock held */
-void vs_waits_gone(struct vs_core *c);	/* prologs of jobs that wait no more */
-void vs_orphans_ask_slurm(struct vs_core *c);
-void vs_prefetch_read(struct vs_core *c, int64_t now_ms);
-void vs_jobs_recheck(struct vs_core *c);	/* those that were refused */
-void vs_when_look(struct vs_core *c);	/* at jobs that the timeline has */
-void vs_leaving_say(struct vs_core *c, int64_t now_ms);	/* reservations */
-void vs_hints_save(struct vs_core *c, int64_t now_ms);
-/* Says the words in their order. *push_ms: when power saving was last told of
- * nodes. */
-void vs_say_all(struct vs_core *c, struct vs_tell *tells, size_t n,
-		int64_t now_ms, int64_t *push_ms);
-
-/* loop.c */
-void vs_pass(struct vs_core *c, int64_t now_ms);	/* lock held */
-void vs_calm(struct vs_core *c, int64_t now_ms);	/* after it; lock held */
-void *vs_loop_main(void *arg);
-/* The thread is to end. */
-bool vs_core_stops(void);
-/* slurmctld's exit() waits for the thread from now on. To be called when the
- * libraries that clean up at exit have registered for it. */
-void vs_core_stops_at_exit(void);
 
 #include "engine/state/state.h"
-#include "engine/slurm/outbox.h"
-#include "engine/reconcile/boot.h"
-#include "engine/checks/checks.h"
-#include "engine/allocation/allocation.h"
-#include "engine/jobs/jobs.h"
 #include "engine/state/durations.h"
-#include "engine/allocation/datastores.h"
 
 #endif

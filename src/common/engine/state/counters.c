@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include "engine/state/core_i.h"
+#include "engine/state/durations.h"
 #include "util/mem.h"
 
 _Static_assert(VS_PACES <= VS_METRIC_STEPS, "raise VS_METRIC_STEPS");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is counted for the metrics where it happens: counters of the process, by
- * which nothing is decided. Included by core_i.h; the lock is held unless said.
+ * which nothing is decided. A part of core_i.h; the lock is held unless said.
  */
 #ifndef VS_ENGINE_COUNTERS_H
 #define VS_ENGINE_COUNTERS_H
 
 #include <stdint.h>
-#include "engine/core.h"
+#include "engine/state/config.h"
 #include "plan/inventory/clone_source.h"
 #include "util/err.h"
 #include "util/times.h"

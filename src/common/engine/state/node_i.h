@@ -6,27 +6,16 @@
 #ifndef VS_ENGINE_NODE_I_H
 #define VS_ENGINE_NODE_I_H
 
+#include "engine/state/operation.h"
+
 #define VS_TRIES_MAX 6
 #define VS_SETTLE_MS 15000
 
-enum vs_op_kind { VS_OP_NONE, VS_OP_CLONE, VS_OP_RECONFIGURE, VS_OP_RELOCATE,
-		  VS_OP_POWER_ON, VS_OP_SHUTDOWN, VS_OP_POWER_OFF,
-		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OP_VMOTION, VS_OPS };
-
-/* One call under way for a node, or just done and not yet shown by vCenter. */
-struct vs_node_op {
-	enum vs_op_kind kind;
-	uint64_t id;			/* the client's; 0: done, settling */
-	char task[VS_MOID_LEN];
-	char vm[VS_MOID_LEN], source[VS_MOID_LEN];	/* a clone's parent */
-	char host[VS_MOID_LEN];
-	int64_t since_ms;		/* sent, or done while settling */
-	bool cancel_asked;
-	bool devices;			/* its spec adds VFs or devices */
-};
-
 /* A VM that must be there and isn't shown: as we saw it, or as Slurm says. */
 enum vs_missing { VS_MISSING_NOT, VS_MISSING_SEEN, VS_MISSING_SLURM };
+
+/* What was last said in the log of a drained node's power-down. */
+enum vs_said { VS_SAID_NOTHING, VS_SAID_STAYS, VS_SAID_DOWN };
 
 struct vs_claim { uint32_t job, restart; bool runs; };
 
@@ -133,48 +122,5 @@ struct vs_node {
 	char ran_on[VS_MOID_LEN];	/* where its VM was seen on, "": nowhere */
 	struct vs_err last_err;
 };
-
-/* nics.c: which of the node's cards is it, by its MAC: -1, none. */
-int vs_node_card(const struct vs_node *n, const struct vs_card *card);
-#define VS_MACS_LEN (VS_CARDS_MAX * VS_MAC_LEN)
-const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN]);
-/* The PFs of its VM's VFs ("": not shown), in the order of the node's cards. */
-int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
-		  struct vs_hold_card to[VS_CARDS_MAX]);
-/* Has it exactly one card with each of our MACs, of the right kind, on the
- * right network, and on the PF that is held if that was an explicit choice? */
-bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
-			 const struct vs_hold *h);
-bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n);
-/* node.c: one node's comparison; lock held */
-void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
-void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-
-/* What a failed call leads to, the owner's part (tasks.h); others call
- * vs_task_failed(). failures.c: of any call but a vMotion; evacuate.c: of that. */
-void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
-		    const char *host, const struct vs_err *err, int64_t now_ms);
-void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
-		       enum vs_op_kind kind, const char *host,
-		       const struct vs_err *err, int64_t now_ms);
-/* failures.c */
-void vs_node_give_up(struct vs_node *n, const char *why);
-
-/* operations.c: calls to vCenter for a node; lock held */
-int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
-		int64_t now_ms);
-void vs_strays_pass(struct vs_core *c, int64_t now_ms);
-void vs_op_cancel(struct vs_core *c, struct vs_node *n);
-void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-void vs_op_forget_all(struct vs_core *c);	/* the client is gone */
-void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
-		       size_t n);
-
-/* requests.c: the requests themselves; lock held */
-int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
-		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
-		const struct vs_vc_op *op, enum vs_op_kind *kind,
-		struct vs_err *err);
 
 #endif

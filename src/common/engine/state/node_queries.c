@@ -7,6 +7,7 @@
  * other module is asked. The lock is held.
  */
 #include <string.h>
+#include "engine/state/core_i.h"
 #include "engine/state/state.h"
 
 #define HANGS_MS 60000		/* longer than any task on a VM but a clone */
@@ -37,6 +38,17 @@ struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n)
 	if (!c->folder[0])
 		return NULL;
 	return vs_vm_get_named(&c->inv, c->folder, n->name);
+}
+
+const char *vs_node_preferred_host(const struct vs_node *n,
+				   const struct vs_vm *vm)
+{
+	const struct vs_orders *o = &n->orders;
+
+	if (!o->wish[0] || (vm && vm->power != VS_POWER_OFF &&
+			    strcmp(vm->moid, o->rebuild) != 0))
+		return NULL;
+	return o->wish;
 }
 
 bool vs_vm_within_reach(const struct vs_vm *vm)

@@ -66,6 +66,10 @@ static inline bool vs_node_going(const struct vs_node *n)
 
 /* The VM of the node's name in the folder, whoever owns it; NULL: none is shown. */
 struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
+/* The host (moId) on which an operator wants the node's VM next; NULL: any. vm is the
+ * node's VM, or NULL. */
+const char *vs_node_preferred_host(const struct vs_node *n,
+				   const struct vs_vm *vm);
 /* vCenter can read the VM, and its host answers. */
 bool vs_vm_within_reach(const struct vs_vm *vm);
 /* Nothing can be decided about this VM: no job for its node. */
@@ -157,6 +161,16 @@ bool vs_state_file_is_read(void);
 void vs_state_file_forget(void);
 
 /* ---- findings.c: what the preflight finds ---------------------------------- */
+
+/* What the preflight has found, by what it stops: nothing (for operators),
+ * nothing (for everybody to know), new jobs, all changes. */
+enum vs_stops { VS_STOPS_NOTHING, VS_STOPS_PLANS, VS_STOPS_JOBS, VS_STOPS_ALL };
+/* The same thing for `svf check`: copied; NULL: that has it otherwise. */
+struct vs_says {
+	enum vs_check code;
+	const char *object, *is, *should, *fix;
+};
+struct vs_finding { enum vs_stops stops; char *text; struct vs_found found; };
 
 /* Something that the preflight judges has changed: it is made anew. */
 void vs_findings_outdate(void);

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota.h"
 #include "engine/tasks/clone_quota_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"

@@ -14,6 +14,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/state/core_i.h"
+#include "engine/tasks/removal_guard.h"
 #include "engine/tasks/removal_guard_i.h"
 #include "util/json.h"
 #include "util/mem.h"

@@ -6,6 +6,7 @@
 #include "plan/inventory/inventory.h"
 #include "util/json.h"
 
+struct json_object;
 struct vs_core;
 
 /* Has the brake let this VM's end pass? Once it has, for good. */

@@ -6,8 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/vmspec/guest_words.h"
-#include "engine/vmspec/hardware.h"
+#include "engine/state/core_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 

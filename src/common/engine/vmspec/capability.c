@@ -11,6 +11,7 @@
  * it is.
  */
 #include "engine/state/core_i.h"
+#include "engine/vmspec/vmspec.h"
 
 static int release_of(const struct vs_host *h)
 {

@@ -21,7 +21,6 @@
 #include <sys/random.h>
 
 #include "engine/state/core_i.h"
-#include "engine/vmspec/guest_words.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/log.h"
 #include "util/mem.h"

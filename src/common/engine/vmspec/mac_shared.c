@@ -13,6 +13,7 @@
 #include <string.h>
 #include <uthash.h>
 #include "engine/state/core_i.h"
+#include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
 #define OURS_LEN 9	/* "00:50:56:" */

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "engine/vmspec/guest_words.h"
-#include "engine/vmspec/hardware.h"
+#include "engine/state/core_i.h"
+#include "engine/vmspec/move.h"
 #include "engine/vmspec/vmspec.h"
 
 static bool tag_right(const struct vs_node *n, const struct vs_vm *vm,

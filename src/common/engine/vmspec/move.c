@@ -11,6 +11,7 @@
  */
 #include <string.h>
 #include "engine/state/core_i.h"
+#include "engine/vmspec/move.h"
 #include "util/mem.h"
 
 #define MOVES_FAILED_MAX 2

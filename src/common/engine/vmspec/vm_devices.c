@@ -8,7 +8,8 @@
  * held.
  */
 #include <string.h>
-#include "engine/inventory/device_ids.h"
+#include "engine/inventory/inventory.h"
+#include "engine/state/core_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "plan/inventory/shared_devices.h"
 #include "util/mem.h"

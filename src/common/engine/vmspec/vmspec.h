@@ -10,6 +10,21 @@
 
 #include "engine/state/core_i.h"
 
+/* ---- nics.c -------------------------------------------------------------- */
+
+/* Which of the node's cards is it, by its MAC: -1, none. */
+int vs_node_card(const struct vs_node *n, const struct vs_card *card);
+#define VS_MACS_LEN (VS_CARDS_MAX * VS_MAC_LEN)
+const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN]);
+/* The PFs of its VM's VFs ("": not shown), in the order of the node's cards. */
+int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
+		  struct vs_hold_card to[VS_CARDS_MAX]);
+/* Has it exactly one card with each of our MACs, of the right kind, on the
+ * right network, and on the PF that is held if that was an explicit choice? */
+bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
+			 const struct vs_hold *h);
+bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n);
+
 /* ---- match.c: is this VM what its node needs? ------------------------------ */
 
 /* Does the VM fit the node's profile, but for its devices and its place? Returns
@@ -50,7 +65,7 @@ struct vs_vc_op;
 int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
 		     const struct vs_vc_op *op, struct vs_err *err);
 /* The same for a spec: cards s[*count] on, by what is held. -1: not now, and
- * why; VS_OK: it is being asked for (device_ids.h). */
+ * why; VS_OK: it is being asked for (inventory.h). */
 int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 		    const struct vs_hold *h, int64_t now_ms,
 		    struct vs_vc_card_spec *s, int *count, struct vs_err *err);
@@ -115,5 +130,79 @@ bool vs_parent_of_host(const struct vs_core *c, enum vs_clone_kind kind);
 int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
 		     const char *host, const char *store,
 		     struct vs_parent_key *out);
+
+/* mac_shared.c: other VMs with a node's MAC; lock held. */
+void vs_macs_check(struct vs_core *c);
+/* The VM is not this cluster's, and has a MAC that a node's VM could have. */
+bool vs_mac_may_be_shared(const struct vs_core *c, const struct vs_vm *vm);
+
+/* capability.c: 0, or -1 with VS_E_REQUEST and why it is forbidden: by what the node's
+ * VM is made of (vm: as it is there, or NULL) and the oldest of the releases of
+ * vCenter, of its host and of the one that it is to go to (NULL: none). */
+int vs_door(const struct vs_core *c, const struct vs_node *n,
+	    const struct vs_vm *vm, enum vs_deed deed,
+	    const struct vs_host *to, struct vs_err *err);
+
+/* ---- hardware.c: the hardware part of profiles ------------------------- */
+
+/* What the line says; what is so anyway is as if it said nothing. p has its
+ * adapter and latency_high. */
+void vs_hardware_set(struct vs_profile *p, const struct vs_conf_partition *part);
+/* What VMs have of their template where nothing is said. */
+void vs_hardware_template(struct vs_profile *p, const struct vs_vc_template *t);
+/* Into a spec: sizes, reservations, shares, latency, firmware. */
+void vs_hardware_fill(const struct vs_core *c, const struct vs_node *n,
+		      const struct vs_hold *h, struct vs_vc_hw *hw);
+/* A VM that exists may have another than the template's by now. */
+void vs_hardware_again(const struct vs_profile *p, struct vs_vc_hw *hw);
+/* numa.nodeAffinity of a VM that is placed so, "": none. Returns out. */
+const char *vs_hardware_numa(const struct vs_core *c, const struct vs_node *n,
+			     const struct vs_hold *h, char out[VS_NUMA_LEN]);
+/* Is what depends on the host right for where it lies, and its hold (or NULL)?
+ * Of a VM that is off; the rest is in the profile's hash. */
+bool vs_hardware_right(const struct vs_core *c, const struct vs_node *n,
+		       const struct vs_vm *vm, const struct vs_hold *h);
+/* Does the VM show all that the node's finished reconfigure (n->op) was to do?
+ * Also true of one that has gone to another host, and may. */
+bool vs_hardware_settled(struct vs_core *c, const struct vs_node *n,
+			 const struct vs_vm *vm);
+
+/* ---- guest_words.c: what a guest reads at boot ------------------------- */
+
+/* By enum vs_vc_guest_key; NULL: the key is taken away. */
+struct vs_guest_words { char *of[VS_VC_NGUEST]; };
+
+/* What this node's VM must have. The caller frees it. Holds the core's lock. */
+void vs_guest_words_make(const struct vs_core *c, const struct vs_node *n,
+			 struct vs_guest_words *w);
+void vs_guest_words_free(struct vs_guest_words *w);
+
+/* A hash of VS_VC_NGUEST values, never 0. "" is as NULL, and so is "no" of
+ * VS_VC_G_PARENT, which instant clones have. */
+uint64_t vs_guest_words_hash(const char *const *of);
+
+/* What vCenter shows of a VM, VS_VC_NGUEST values. The caller holds the core's
+ * lock. */
+void vs_guest_words_seen(struct vs_vm *vm, const char *const *of);
+
+/* The finding of VMs without VS_VC_G_ROOT_WRITES, for vs_preflight(). */
+void vs_guest_words_check(struct vs_core *c);
+
+/* All nodes' expected hashes, after their addresses were chosen. */
+void vs_guest_words_expect(struct vs_core *c);
+
+/* Are the VM's values those that were set? True also where it is unknown. */
+bool vs_guest_words_right(const struct vs_node *n, const struct vs_vm *vm);
+
+/*
+ * The values that a node's VM shows after a call that sets them are learned in
+ * three steps. asked: the call was sent; vm is as it was before, NULL for a
+ * clone. done: the call ended, ok if it succeeded. learn: takes what vm shows for
+ * right if the call succeeded, vm has another changeVersion since, and no user of
+ * its guest can have written. The caller holds the core's lock.
+ */
+void vs_guest_words_asked(struct vs_node *n, const struct vs_vm *vm);
+void vs_guest_words_done(struct vs_node *n, bool ok);
+void vs_guest_words_learn(struct vs_node *n, const struct vs_vm *vm);
 
 #endif

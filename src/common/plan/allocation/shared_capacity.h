@@ -14,7 +14,7 @@
  *
  * Writes the pools and the datastore of struct vs_inventory, and told and
  * telling of its VMs. The engine alone writes beside it: it takes the memory of a
- * datastore that vCenter calls full (engine/allocation/datastores.c). No function fails, and none
+ * datastore that vCenter calls full (engine/inventory/datastores.c). No function fails, and none
  * takes a lock: the caller keeps others from the inventory during the call.
  */
 #ifndef VS_PLAN_SHARED_CAPACITY_H

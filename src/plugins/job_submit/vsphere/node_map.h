@@ -3,8 +3,8 @@
 #ifndef VS_PLUGINS_JOB_SUBMIT_VSPHERE_NODE_MAP_H
 #define VS_PLUGINS_JOB_SUBMIT_VSPHERE_NODE_MAP_H
 
+#include "engine/run/api.h"
 #include "plugins/slurm/compat.h"
-#include "engine/core.h"
 
 struct vs_ours {
 	const struct vs_core_api *core;

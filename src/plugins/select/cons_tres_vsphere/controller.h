@@ -6,8 +6,8 @@
 #ifndef VS_PLUGINS_SELECT_CONS_TRES_VSPHERE_CONTROLLER_H
 #define VS_PLUGINS_SELECT_CONS_TRES_VSPHERE_CONTROLLER_H
 
+#include "engine/run/api.h"
 #include "plugins/slurm/compat.h"
-#include "engine/core.h"
 
 /* init: open the core. fatal() if that fails. */
 void vs_cluster_open(void);

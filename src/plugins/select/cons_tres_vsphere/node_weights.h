@@ -3,8 +3,8 @@
 #ifndef VS_PLUGINS_SELECT_CONS_TRES_VSPHERE_NODE_WEIGHTS_H
 #define VS_PLUGINS_SELECT_CONS_TRES_VSPHERE_NODE_WEIGHTS_H
 
+#include "engine/state/config.h"
 #include "plugins/slurm/compat.h"
-#include "engine/core.h"
 
 /* Candidates, by their index: nodes of ours, and others. */
 struct vs_weighed {

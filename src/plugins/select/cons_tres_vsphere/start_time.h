@@ -3,8 +3,8 @@
 #ifndef VS_PLUGINS_SELECT_CONS_TRES_VSPHERE_START_TIME_H
 #define VS_PLUGINS_SELECT_CONS_TRES_VSPHERE_START_TIME_H
 
+#include "engine/state/config.h"
 #include "job_test.h"
-#include "engine/core.h"
 
 /* Tells the core until when the job would run: before its first question. */
 void vs_asks(const struct vs_test *t);

@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/inventory/inventory.h"
 #include "engine/state/core_i.h"
 #include "util/buf.h"
 #include "util/mem.h"

@@ -3,8 +3,8 @@
  * svf plan's two parts: where the nodes would be (dry_run_places.c), and what is
  * done for them and how long that takes (dry_run.c).
  */
-#ifndef VS_ENGINE_DRY_RUN_H
-#define VS_ENGINE_DRY_RUN_H
+#ifndef VS_ENGINE_REPORT_I_H
+#define VS_ENGINE_REPORT_I_H
 
 #include "engine/state/core_i.h"
 

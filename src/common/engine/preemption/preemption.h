@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whose end frees capacity for a job. The lock is held.
+ */
+#ifndef VS_ENGINE_PREEMPTION_H
+#define VS_ENGINE_PREEMPTION_H
+
+#include "engine/state/core_i.h"
+
+/* reclaim_idle.c: idle warm VMs that stand in a waiting job's way; lock held */
+void vs_reclaim(struct vs_core *c, int64_t now_ms);
+/* Whom it would ask, for a job that wants these nodes, and who goes already;
+ * their ids into out (room for all nodes), how many. Nobody is asked. */
+size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out);
+
+/* It is idle and may be asked to go, or it goes already. */
+bool vs_node_gives_way(const struct vs_node *n);
+
+/* victims.c: whose end would give a job its VFs; lock held */
+int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
+		 const struct vs_victim *victims, size_t nvictims, bool *take);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The next call for a node, and what a failure leads to. The lock is held.
+ */
+#ifndef VS_ENGINE_PROVISION_H
+#define VS_ENGINE_PROVISION_H
+
+#include "engine/state/core_i.h"
+
+/* failures.c: the owner's part of a failed call (tasks.h), of any but a vMotion.
+ * Others call vs_task_failed(). */
+void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+		    const char *host, const struct vs_err *err, int64_t now_ms);
+void vs_node_give_up(struct vs_node *n, const char *why);
+
+/* operations.c: calls to vCenter for a node; lock held */
+int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
+		int64_t now_ms);
+/* The same for a hold that isn't the node's: a clone whose VM stays off, a
+ * vMotion */
+void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
+	      struct vs_hold *at, int64_t now_ms);
+void vs_strays_pass(struct vs_core *c, int64_t now_ms);
+void vs_op_cancel(struct vs_core *c, struct vs_node *n);
+void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_op_forget_all(struct vs_core *c);	/* the client is gone */
+void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
+		       size_t n);
+
+/* requests.c: the requests themselves; lock held */
+int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
+		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
+		const struct vs_vc_op *op, enum vs_op_kind *kind,
+		struct vs_err *err);
+
+#endif

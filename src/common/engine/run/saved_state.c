@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What of each module the state file keeps: what neither Slurm nor vCenter knows,
+ * so that a restart doesn't forget it. Hosts and PFs that failed lately or were
+ * drained by an operator, breakers, what each PF was, the removal limit, how many
+ * VMs were made in the last hour, and whether vCenter takes clones with devices.
+ *
+ * Rules: the file is never trusted. A file that can't be read, or an entry that
+ * isn't as expected, is left out, and nothing else follows from it. The order of
+ * writing is that of reading.
+ */
+#include <string.h>
+#include "engine/hosts/hosts.h"
+#include "engine/maintenance/evacuate.h"
+#include "engine/maintenance/vm_orders.h"
+#include "engine/persist/persist.h"
+#include "engine/run/run.h"
+#include "engine/state/core_i.h"
+#include "engine/tasks/clone_quota.h"
+#include "engine/tasks/removal_guard.h"
+#include "util/json.h"
+#include "util/mem.h"
+
+#define SAVE_MS 1000
+
+static struct json_object *to_json(const struct vs_core *c)
+{
+	struct json_object *top = vs_jb_obj(NULL);
+
+	vs_jb_put(top, "avoid", vs_avoids_json());
+	vs_jb_put(top, "windows", vs_windows_json());
+	vs_jb_put(top, "drains", vs_health_json(c));
+	vs_jb_int(top, "health_drains", c->conf->health_drains);
+	vs_jb_put(top, "breakers", vs_breakers_json());
+	vs_jb_put(top, "pfs", vs_prints_json());
+	vs_jb_put(top, "brake", vs_brake_json());
+	vs_jb_put(top, "clones", vs_clones_json());
+	vs_jb_put(top, "clone_devices_refused", vs_clone_way_json());
+	vs_jb_put(top, "vmotions", vs_vmotions_json(c));
+	vs_jb_put(top, "orders", vs_orders_json(c));	/* lends the lock: last */
+	return top;
+}
+
+struct json_object *vs_hints_due(struct vs_core *c, int64_t now_ms, char **dir)
+{
+	uint64_t epoch = c->epoch;
+	struct json_object *top;
+
+	vs_assert_locked();
+	if (!vs_state_file_due(now_ms, SAVE_MS))
+		return NULL;
+	*dir = vs_strdup(c->conf->state_dir);
+	top = to_json(c);
+	/* Half of it is of the configuration before: soon again. */
+	if (epoch != c->epoch)
+		vs_state_file_dirty();
+	return top;
+}
+
+/* What is wrong with one part says nothing of the next. */
+static struct vs_j part(struct vs_jdoc *doc, const char *name)
+{
+	doc->err.code = VS_OK;
+	return vs_j_opt(vs_j_root(doc), name);
+}
+
+void vs_hints_load(struct vs_core *c, const char *text)
+{
+	struct vs_err err = { 0 };
+	struct vs_jdoc doc;
+
+	if (vs_state_file_is_read())
+		return;
+	vs_state_file_read_done(true);
+	if (!text)
+		return;
+	if (vs_jdoc_parse(&doc, text, strlen(text), &err)) {
+		vs_info("the hints file is none (%s): left out", err.text);
+		return;
+	}
+	vs_avoids_read(c, part(&doc, "avoid"));
+	vs_windows_read(c, part(&doc, "windows"));
+	vs_health_read(c, part(&doc, "drains"));
+	vs_health_limit(c, (int)vs_j_int_or(part(&doc, "health_drains"), -1));
+	vs_breakers_read(part(&doc, "breakers"));
+	vs_prints_read(part(&doc, "pfs"));
+	vs_brake_read(part(&doc, "brake"));
+	vs_clones_read(part(&doc, "clones"));
+	vs_clone_way_read(part(&doc, "clone_devices_refused"));
+	vs_vmotions_read(c, part(&doc, "vmotions"));
+	vs_orders_read(c, part(&doc, "orders"));
+	vs_jdoc_free(&doc);
+}
