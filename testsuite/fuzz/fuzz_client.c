@@ -64,17 +64,37 @@ static bool fake_more(void)
 struct run {
 	struct vs_vc *vc;
 	bool loading;
+	bool together;			/* between together()'s two calls */
 	int asked, done;
 };
 
+static void on_together(void *arg, bool begins)
+{
+	struct run *r = arg;
+
+	if (r->together == begins)
+		abort();
+	r->together = begins;
+}
+
+/* Every callback comes with the listener's lock. */
+static struct run *run_of(void *arg)
+{
+	struct run *r = arg;
+
+	if (!r->together)
+		abort();
+	return r;
+}
+
 static void on_load_begin(void *arg)
 {
-	((struct run *)arg)->loading = true;
+	run_of(arg)->loading = true;
 }
 
 static void on_load_end(void *arg)
 {
-	struct run *r = arg;
+	struct run *r = run_of(arg);
 
 	if (!r->loading)
 		abort();
@@ -83,7 +103,7 @@ static void on_load_end(void *arg)
 
 static void on_down(void *arg, const struct vs_err *err)
 {
-	((struct run *)arg)->loading = false;
+	run_of(arg)->loading = false;
 	if (err->code == VS_OK || !err->text[0] || strchr(err->text, '\n'))
 		abort();
 }
@@ -91,7 +111,7 @@ static void on_down(void *arg, const struct vs_err *err)
 static void on_done(void *arg, uint64_t id, const char *result,
 		    const struct vs_err *err)
 {
-	struct run *r = arg;
+	struct run *r = run_of(arg);
 
 	if (!id || !result || ++r->done > r->asked)
 		abort();
@@ -105,14 +125,14 @@ static int hosts_with_gpus, targets;
 
 static void on_host(void *arg, const struct vs_vc_host *h)
 {
-	(void)arg;
+	run_of(arg);
 	hosts_with_gpus += h->ngpus && h->nprofiles && h->ndevices;
 }
 
 static void on_target(void *arg, uint64_t id, const struct vs_vc_targets *t,
 		      const struct vs_err *err)
 {
-	(void)arg;
+	run_of(arg);
 	targets += t->ndevices > 0;
 	if (!id || (err && (err->code == VS_OK || !err->text[0])))
 		abort();
@@ -187,8 +207,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const pools[] = { "slurm", NULL };
 	static const char *const nets[] = { "SRIOV-ROCE-PG", "VM-PG", NULL };
 	static const char *const templates[] = { "rhel9-ofed", NULL };
-	static const struct vs_vc_events ev = { .load_begin = on_load_begin,
-		.load_end = on_load_end, .down = on_down, .host = on_host,
+	static const struct vs_vc_events ev = { .together = on_together,
+		.load_begin = on_load_begin, .load_end = on_load_end, .down = on_down, .host = on_host,
 		.target = on_target };
 	VS_FREE char *text = vs_calloc(size + 1, 1);
 	struct vs_vc_conf conf = { .url = "https://vc", .username = "u",
