@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "engine/state/each.h"
 #include "engine_stage.h"
 #include "util/json.h"
 
@@ -255,6 +256,59 @@ static void orders_that_are_saved_while_the_configuration_changes_are_again(
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(rmdir(dir), 0);
+}
+
+/* ---- each node, each host ------------------------------------------------------------ */
+
+struct walk {
+	int seen, changes_at;		/* -1: never */
+};
+
+static void node_seen(struct vs_core *c, struct vs_node *n, void *arg)
+{
+	struct walk *w = arg;
+
+	assert_int_equal(n->id, w->seen);
+	if (w->seen++ == w->changes_at)
+		c->epoch++;
+}
+
+/* What is found of nodes that are gone is worth nothing. */
+static void a_walk_over_nodes_ends_where_the_configuration_changes(void **state)
+{
+	struct walk all = { .changes_at = -1 }, some = { .changes_at = 70 };
+
+	(void)state;
+	begin(300, 1, 1, "warm");
+	assert_true(vs_each_node(&vs_core, node_seen, &all));
+	assert_int_equal(all.seen, 300);
+	assert_false(vs_each_node(&vs_core, node_seen, &some));
+	assert_in_range(some.seen, 71, 299);
+}
+
+static void host_seen(struct vs_core *c, struct vs_host *h, void *arg)
+{
+	struct walk *w = arg;
+
+	assert_ptr_equal(vs_host_get(&c->inv, h->moid), h);
+	if (w->seen++ == w->changes_at)
+		c->epoch++;
+	else if (w->seen == 1)
+		fake_tell(gone, VS_VC_HOST, strcmp(h->moid, "host-3") ?
+			  "host-3" : "host-4");
+}
+
+static void a_walk_over_hosts_passes_over_those_that_went(void **state)
+{
+	struct walk all = { .changes_at = -1 }, some = { .changes_at = 1 };
+
+	(void)state;
+	begin(1, 6, 1, "warm");
+	ready();
+	assert_true(vs_each_host(&vs_core, host_seen, &all));
+	assert_int_equal(all.seen, 5);
+	assert_false(vs_each_host(&vs_core, host_seen, &some));
+	assert_int_equal(some.seen, 2);
 }
 
 /* ---- the lock is asserted --------------------------------------------------------- */
@@ -593,6 +647,8 @@ int main(void)
 		cmocka_unit_test(an_order_for_nodes_that_are_gone_meanwhile_is_refused),
 		cmocka_unit_test(nothing_is_ordered_by_an_inventory_that_is_none_any_more),
 		cmocka_unit_test(orders_that_are_saved_while_the_configuration_changes_are_again),
+		cmocka_unit_test(a_walk_over_nodes_ends_where_the_configuration_changes),
+		cmocka_unit_test(a_walk_over_hosts_passes_over_those_that_went),
 		cmocka_unit_test(a_call_without_the_lock_ends_the_process),
 		cmocka_unit_test(hosts_that_go_while_a_plan_is_made_are_not_looked_at),
 		cmocka_unit_test(a_plan_is_of_one_state),

@@ -85,6 +85,7 @@ core_sources += \
 	src/common/engine/state/config.c src/common/engine/state/config.h \
 	src/common/engine/state/core_i.h src/common/engine/state/counters.c \
 	src/common/engine/state/counters.h src/common/engine/state/durations.c \
+	src/common/engine/state/each.c src/common/engine/state/each.h \
 	src/common/engine/state/durations.h src/common/engine/state/findings.c \
 	src/common/engine/state/lock.c src/common/engine/state/node_i.h \
 	src/common/engine/state/node_queries.c src/common/engine/state/operation.h \

@@ -16,6 +16,7 @@
 #include "engine/hosts/hosts.h"
 #include "engine/inventory/inventory.h"
 #include "engine/state/core_i.h"
+#include "engine/state/each.h"
 #include "util/mem.h"
 
 #define AGAIN_MS 1000
@@ -89,31 +90,42 @@ static void had_set(struct vs_host *h)
 		h->facts->pfs[i].had = vs_drift_had(h, h->pfs[i].pci);
 }
 
+struct look {
+	struct vs_check_site site;
+	struct vs_usual *usual;
+	struct vs_found_list *found;
+};
+
+static void host_count(struct vs_core *c, struct vs_host *h, void *arg)
+{
+	struct look *l = arg;
+
+	if (vs_host_cluster(c, h) < 0)
+		return;
+	if (h->connected)
+		vs_usual_count(l->usual, &l->site, h);
+	vs_usual_count_room(l->usual, &l->site, h);
+}
+
+static void host_look(struct vs_core *c, struct vs_host *h, void *arg)
+{
+	struct look *l = arg;
+
+	if (vs_host_cluster(c, h) < 0)
+		return;
+	had_set(h);
+	vs_check_host(&l->site, l->usual, h, l->found);
+}
+
 /* False: it has to begin anew. */
 static bool hosts_look(struct vs_core *c, struct vs_usual *usual,
-		       struct vs_found_list *l)
+		       struct vs_found_list *found)
 {
 	VS_FREE int *nodes = vs_checks_nodes(c);
 	VS_FREE char *names = vs_stores_named(c->conf);
-	struct vs_check_site s = vs_checks_site(c, nodes, names);
+	struct look l = { vs_checks_site(c, nodes, names), usual, found };
 
-	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
-		if (vs_host_cluster(c, h) >= 0) {
-			if (h->connected)
-				vs_usual_count(usual, &s, h);
-			vs_usual_count_room(usual, &s, h);
-			if (!vs_checks_lend(c))
-				return false;
-		}
-	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
-		if (vs_host_cluster(c, h) < 0)
-			continue;
-		had_set(h);
-		vs_check_host(&s, usual, h, l);
-		if (!vs_checks_lend(c))
-			return false;
-	}
-	return true;
+	return vs_each_host(c, host_count, &l) && vs_each_host(c, host_look, &l);
 }
 
 static bool hosts_check(struct vs_core *c)

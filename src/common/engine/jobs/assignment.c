@@ -14,9 +14,8 @@
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
+#include "engine/state/each.h"
 #include "util/mem.h"
-
-#define SLICE 256		/* nodes between two breaths */
 
 static const char *pf_of(const struct vs_vm *vm, const char *mac)
 {
@@ -107,26 +106,21 @@ static bool is_of(const struct vs_node *n, const struct moved *m)
 	return is;
 }
 
-/* One walk for all jobs, in which slurmctld's threads go first. -1: nothing of
- * before holds. */
-static int nodes_of(struct vs_core *c, const struct moved *m, int **ids,
-		    size_t *n)
-{
-	uint64_t epoch = c->epoch;
-	size_t cap = 0;
+struct ids {
+	const struct moved *of;
+	int *ids;
+	size_t n, cap;
+};
 
-	for (size_t i = 0; i < c->nnodes; i++) {
-		if (is_of(&c->nodes[i], m)) {
-			VS_GROW(*ids, cap, *n + 1);
-			(*ids)[(*n)++] = (int)i;
-		}
-		if (i % SLICE < SLICE - 1)
-			continue;
-		vs_lock_lend();
-		if (c->epoch != epoch)
-			return -1;
-	}
-	return 0;
+static void id_add(struct vs_core *c, struct vs_node *n, void *arg)
+{
+	struct ids *l = arg;
+
+	(void)c;
+	if (!is_of(n, l->of))
+		return;
+	VS_GROW(l->ids, l->cap, l->n + 1);
+	l->ids[l->n++] = n->id;
 }
 
 static void row_of(struct vs_core *c, const struct vs_node *n, uint32_t job,
@@ -170,23 +164,26 @@ void vs_gots_moved(struct vs_core *c)
 {
 	struct moved *m = &moved;
 	VS_FREE struct vs_got *gots = NULL;
-	VS_FREE int *ids = NULL;
-	size_t n = 0;
+	struct ids l = { .of = m };
 
 	vs_assert_locked();
 	if (!m->n)
 		return;
 	jobs_sort(m);
-	if (nodes_of(c, m, &ids, &n))
+	/* One walk for all jobs. */
+	if (!vs_each_node(c, id_add, &l)) {
+		free(l.ids);
 		return;
+	}
 	gots = vs_calloc(m->n + 1, sizeof(*gots));
-	for (size_t i = 0; i < n; i++) {
-		const struct vs_node *node = &c->nodes[ids[i]];
+	for (size_t i = 0; i < l.n; i++) {
+		const struct vs_node *node = &c->nodes[l.ids[i]];
 
 		row_of(c, node, node->job, gots, m);
 		for (size_t k = 0; k < node->nbeside; k++)
 			row_of(c, node, node->beside[k].job, gots, m);
 	}
+	free(l.ids);
 	for (size_t i = 0; i < m->n; i++) {
 		gots[i].job = m->ids[i];
 		if (gots[i].n)		/* else its end came before */

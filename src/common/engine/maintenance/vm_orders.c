@@ -18,6 +18,7 @@
 #include "engine/maintenance/maintenance.h"
 #include "engine/maintenance/vm_orders.h"
 #include "engine/state/core_i.h"
+#include "engine/state/each.h"
 #include "util/mem.h"
 
 #define LEND_EVERY 64		/* nodes */
@@ -253,29 +254,32 @@ int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
 
 /* ---- over restarts ----------------------------------------------------------------- */
 
-struct json_object *vs_orders_json(const struct vs_core *c)
+static void order_json(struct vs_core *c, struct vs_node *n, void *arr)
+{
+	const struct vs_orders *of = &n->orders;
+	struct json_object *o;
+
+	(void)c;
+	if (!vs_orders_any(of))
+		return;
+	o = vs_jb_obj(NULL);
+	vs_jb_str(o, "node", n->name);
+	vs_jb_bool(o, "evict", of->evict);
+	vs_jb_bool(o, "requeue", of->requeue);
+	vs_jb_bool(o, "drained", of->drained);
+	if (of->rebuild[0])
+		vs_jb_str(o, "rebuild", of->rebuild);
+	if (of->wish[0])
+		vs_jb_str(o, "wish", of->wish);
+	vs_jb_str(o, "why", of->why);
+	vs_jb_add(arr, o);
+}
+
+struct json_object *vs_orders_json(struct vs_core *c)
 {
 	struct json_object *arr = vs_jb_arr();
 
-	/* c->nodes may be others after each breath */
-	for (size_t i = 0; i < c->nnodes; breathe(i++)) {
-		const struct vs_orders *of = &c->nodes[i].orders;
-		struct json_object *o;
-
-		if (!vs_orders_any(of))
-			continue;
-		o = vs_jb_obj(NULL);
-		vs_jb_str(o, "node", c->nodes[i].name);
-		vs_jb_bool(o, "evict", of->evict);
-		vs_jb_bool(o, "requeue", of->requeue);
-		vs_jb_bool(o, "drained", of->drained);
-		if (of->rebuild[0])
-			vs_jb_str(o, "rebuild", of->rebuild);
-		if (of->wish[0])
-			vs_jb_str(o, "wish", of->wish);
-		vs_jb_str(o, "why", of->why);
-		vs_jb_add(arr, o);
-	}
+	vs_each_node(c, order_json, arr);
 	return arr;
 }
 

@@ -45,7 +45,7 @@ void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size);
 int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
 		   char **names, const char *why, struct vs_err *err);
 /* Lends the lock; of another configuration than it began with if c->epoch is another. */
-struct json_object *vs_orders_json(const struct vs_core *c);
+struct json_object *vs_orders_json(struct vs_core *c);
 void vs_orders_read(struct vs_core *c, struct vs_j list);
 
 #endif

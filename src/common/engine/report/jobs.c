@@ -17,6 +17,7 @@
 #include "engine/report/report.h"
 #include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
+#include "engine/state/each.h"
 #include "util/hash.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -148,18 +149,14 @@ static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
 		n->seen == VS_SEEN_ON ? "booting" : vs_action_name(n->action);
 }
 
-static void claims_add(struct vs_core *c, struct row **rows)
+static void claim_add(struct vs_core *c, struct vs_node *n, void *arg)
 {
-	for (size_t i = 0; i < c->nnodes; i++) {
-		struct vs_node *n = &c->nodes[i];
+	struct row **rows = arg;
 
-		if (n->job)
-			node_add(c, row_of(rows, n->job), n);
-		for (size_t k = 0; k < n->nbeside; k++)
-			node_add(c, row_of(rows, n->beside[k].job), n);
-		if (i % LEND_EVERY == LEND_EVERY - 1)
-			vs_lock_lend();		/* c->nodes may be others */
-	}
+	if (n->job)
+		node_add(c, row_of(rows, n->job), n);
+	for (size_t k = 0; k < n->nbeside; k++)
+		node_add(c, row_of(rows, n->beside[k].job), n);
 }
 
 static void refused_add(struct row **rows)
@@ -272,7 +269,10 @@ void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid)
 	size_t n = 0, i = 0;
 
 	vs_lock();
-	claims_add(c, &rows);
+	while (!vs_each_node(c, claim_add, &rows)) {
+		rows_free(rows);	/* of nodes that are no more */
+		rows = NULL;
+	}
 	refused_add(&rows);
 	vs_unlock();
 	HASH_SORT(rows, by_job);

@@ -20,6 +20,7 @@
 #include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/maintenance.h"
 #include "engine/maintenance/vm_orders.h"
+#include "engine/state/each.h"
 #include "engine/persist/persist.h"
 #include "engine/preemption/preemption.h"
 #include "engine/prefetch/prefetch.h"
@@ -80,6 +81,13 @@ static void rows_renew(struct loop *l)
 	vs_unlock();
 }
 
+static void flags_take(struct vs_core *c, struct vs_node *n, void *arg)
+{
+	const struct loop *l = arg;
+
+	vs_node_flags(c, n, l->rows[n->id].flags);
+}
+
 static void nodes_read(struct loop *l, int64_t now_ms)
 {
 	struct vs_core *c = l->c;
@@ -88,11 +96,8 @@ static void nodes_read(struct loop *l, int64_t now_ms)
 	c->port->nodes_read(c->port->ctx, l->rows, l->nrows);
 	l->read_ms = now_ms;
 	vs_lock();
-	for (size_t i = 0; i < l->nrows && l->epoch == c->epoch; i++) {
-		vs_node_flags(c, &c->nodes[i], l->rows[i].flags);
-		if (i % SLICE == SLICE - 1)
-			vs_lock_lend();
-	}
+	if (l->epoch == c->epoch)
+		vs_each_node(c, flags_take, l);
 	vs_unlock();
 }
 
