@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Measurements, built and run by contribs/bench.sh; never a part of the tests.
-bench_programs = testsuite/bench/locks testsuite/bench/place
+bench_programs = testsuite/bench/boundary testsuite/bench/locks testsuite/bench/place
 testsuite_bench_locks_SOURCES = testsuite/bench/locks.c \
 	testsuite/bench/locks_devices.h testsuite/bench/locks_vmotion.h \
-	testsuite/bench/locks_slurm.h $(engine_stage) $(fake_vc)
+	testsuite/bench/locks_world.h $(engine_stage) $(fake_vc)
 testsuite_bench_locks_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/testsuite \
 	-DMAX_VMS=6000 -DMAX_CALLS=60000
 testsuite_bench_locks_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 testsuite_bench_locks_LDADD = $(unit_ldadd)
+
+testsuite_bench_boundary_SOURCES = testsuite/bench/boundary.c \
+	testsuite/bench/locks_devices.h testsuite/bench/locks_vmotion.h \
+	testsuite/bench/locks_world.h $(engine_stage) $(fake_vc)
+testsuite_bench_boundary_CPPFLAGS = $(testsuite_bench_locks_CPPFLAGS)
+testsuite_bench_boundary_CFLAGS = $(testsuite_bench_locks_CFLAGS)
+testsuite_bench_boundary_LDADD = $(unit_ldadd)
 
 testsuite_bench_place_SOURCES = testsuite/bench/place.c \
 	testsuite/bench/place.h testsuite/bench/place_quality.c \
@@ -30,3 +37,5 @@ EXTRA_PROGRAMS = $(bench_programs)
 # They follow what they measure: the unit part builds them.
 benches: $(bench_programs)
 .PHONY: benches
+
+EXTRA_DIST += testsuite/bench/boundary.sh

@@ -21,20 +21,15 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "bench/locks_devices.h"
-#include "bench/locks_vmotion.h"
+#include "bench/locks_world.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
 
-#define NODES 10000
-#define HOSTS 1000
-#define VMS 4000
 #define ROUNDS 400
 #define GANG 16
 #define PREEMPTIONS 20
 #define DEVICE_BAR 1.5
-#define FIRST_JOB 1000
 #define P99_BAR_US 1000
 #define WORST_BAR_US 10000
 
@@ -47,61 +42,6 @@ static int64_t now_us(void)
 
 	clock_gettime(clock_used, &t);
 	return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
-}
-
-#include "bench/locks_slurm.h"
-
-/* ---- the world ----------------------------------------------------------------- */
-
-static void vm_make(int i)
-{
-	struct vs_core *c = &vs_core;
-	struct fake_vm *vm;
-	struct vs_node *n;
-	VS_FREE char *mark = NULL;
-	char name[16], host[16];
-
-	snprintf(name, sizeof(name), "vm%d", i + 1);
-	snprintf(host, sizeof(host), "host-%d", i % HOSTS + 1);
-	n = vs_node_named(c, name);
-	vm = fake_add_vm(name, "group-v1", host, true);
-	mark = vs_asprintf("%s/%s/%s", c->cluster_id, name, vm->uuid);
-	vs_strlcpy(vm->mark, mark, sizeof(vm->mark));
-	vm->has_card = true;
-	vm->kind = moves ? VS_VC_NET_VMXNET3 : VS_VC_NET_SRIOV;
-	vs_strlcpy(vm->mac, n->macs[0], sizeof(vm->mac));
-	vs_strlcpy(vm->pci, moves ? "" : "0000:3b:00.0", sizeof(vm->pci));
-	vs_node_flags(c, n, moves ? BUSY : UP);
-}
-
-static bool devices;		/* there are some */
-
-static void world(int vfs)
-{
-	struct vs_core *c = &vs_core;
-
-	begin(NODES, HOSTS, vfs, "warm");
-	if (devices)
-		device_nodes(NODES);
-	if (moves)
-		of_a_type_that_moves(NODES);
-	c->port = &port;
-	for (int i = 0; i < VMS; i++)
-		vm_make(i);
-	fake_load();
-	for (int i = 0; i < VMS; i++) {
-		char name[16];
-		struct fake_vm *vm;
-
-		snprintf(name, sizeof(name), "vm%d", i + 1);
-		vm = fake_get(name);
-		vs_strlcpy(vm->profile, c->now[0].hash, sizeof(vm->profile));
-		fake_show(vm);
-	}
-	fake_slow(NULL, 0);
-	if (devices)
-		device_hosts(HOSTS, vfs);
-	turn();
 }
 
 /* ---- the other threads ------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of locks.c: hosts with devices that VMs get whole, and the nodes for them. */
+/* Of locks_world.h: hosts with devices that VMs get whole, and the nodes for them. */
 #ifndef VS_BENCH_LOCKS_DEVICES_H
 #define VS_BENCH_LOCKS_DEVICES_H
 
@@ -44,7 +44,7 @@ static void device_hosts(int hosts, int vfs)
 	}
 }
 
-static int device_rows(void)
+STAGE int device_rows(void)
 {
 	int n = 0;
 

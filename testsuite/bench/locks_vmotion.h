@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* VMs of a type that may move, each with a job, and hosts that they are to leave:
- * a part of locks.c. */
+ * a part of locks_world.h. */
 #ifndef VS_BENCH_LOCKS_VMOTION_H
 #define VS_BENCH_LOCKS_VMOTION_H
 
@@ -21,7 +21,7 @@ static void of_a_type_that_moves(int nodes)
 	begin_as(conf);
 }
 
-static void hosts_drained(const int *all, int vms, uint32_t first_job)
+STAGE void hosts_drained(const int *all, int vms, uint32_t first_job)
 {
 	struct vs_err err = { 0 };
 	char name[16];

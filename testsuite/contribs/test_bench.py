@@ -14,6 +14,7 @@ sys.path[:0] = [str(TOP / "testsuite/bench"), str(TOP / "testsuite/system")]
 
 import bench_lines                      # noqa: E402
 import bench_table                      # noqa: E402
+import boundary                         # noqa: E402
 
 BENCH = TOP / "contribs/bench.sh"
 
@@ -74,6 +75,36 @@ def test_what_a_part_runs_is_in_the_tree(tmp_path):
                 assert (TOP / "testsuite/bench" / what).exists(), what
             elif what not in ("-", "govc"):
                 assert f"testsuite/bench/{what}" in programs, what
+
+
+# ---- the process boundary ----------------------------------------------------
+
+def test_each_folder_of_the_core_has_a_side():
+    """boundary.py counts what crosses from one side to the other."""
+    common = TOP / "src/common"
+    folders = {f"{layer}/{d.name}" for layer in ("engine", "plan", "vcenter")
+               for d in (common / layer).iterdir()
+               if d.is_dir() and list(d.glob("*.c"))}
+    assert folders | {"util"} == set(boundary.SIDES)
+    assert (TOP / boundary.API).exists()
+
+
+def test_a_function_that_the_other_side_calls_is_found(tmp_path):
+    """The API belongs to the scheduler's side, and so does what it calls there."""
+    for name, text in {
+            "engine/jobs/.libs/core_la-jobs.o": "void job(void) {}",
+            "engine/run/.libs/core_la-api.o": "void job(void); void seal(void); void put(void);"
+                                              "void api(void) { job(); seal(); put(); }",
+            "engine/run/.libs/core_la-loop.o": "void job(void); void put(void);"
+                                               "void seal(void); void loop(void) { job(); put(); seal(); }",
+            "engine/tasks/.libs/core_la-tasks.o": "void put(void) {}",
+            "util/.libs/core_la-seal.o": "void seal(void) {}"}.items():
+        o = tmp_path / "src/common" / name
+        o.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["gcc", "-x", "c", "-c", "-", "-o", str(o)], input=text, text=True,
+                       check=True)
+    assert dict(boundary.references(tmp_path)) == {
+        ("API", "engine/tasks"): {"put"}, ("engine/run", "engine/jobs"): {"job"}}
 
 
 # ---- the lines ---------------------------------------------------------------
