@@ -139,6 +139,8 @@ def test_only_runs_one_program_and_no_other(check, tmp_path):
     plant(tree, ["good", "bad"])
     rc, out = check(tree, tmp_path, "unit", "--only", "test_good")
     assert (rc, "\nunit: 1 passed, 0 failed, 1 of 1 ran" in out) == (0, True), out
+    assert [f.name for f in tmp_path.glob(
+        ".cache/slurm-vsphere/build/*/main/testsuite/unit/test_*.o")] == ["test_good.o"]
     rc, out = check(tree, tmp_path, "unit", "--only", "test_goo")
     assert rc and "--only test_goo: unit has no program of that name" in out, out
     for words in (["lint"], ["unit", "system"], []):

@@ -34,18 +34,22 @@ unit_result() {
 # the one of that name.
 run_unit_programs() {
 	local dir=$1 label=$2 part=$3 rooms=${4:-unit fuzz} t log programs=() began=0 tests=0 unit_tests
+	local build=(check-programs) these=()
 	while IFS= read -r t; do
 		[ -z "${only:-}" ] || [ "${t##*/}" = "$only" ] || continue
 		case " $rooms " in *" $(basename "$(dirname "$t")") "*) programs+=("$t") ;; esac
 	done < <(make -s -C "$dir" list-tests)
 	[ ${#programs[@]} -gt 0 ] || [ -z "${only:-}" ] || die "--only $only: $part has no program of that name"
-	t=check-programs
-	[ -z "${only:-}" ] || t=${programs[0]}
+	# make check builds all of check_PROGRAMS, whatever TESTS are.
+	if [ -n "${only:-}" ]; then
+		build=("${programs[@]}")
+		these=("check_PROGRAMS=${programs[*]}")
+	fi
 	run_logged "$VS_CACHE/log/make-tests.log" "building the unit tests" \
-		make -C "$dir" -j "$(vs_jobs)" "$t"
+		make -C "$dir" -j "$(vs_jobs)" "${build[@]}"
 	# A log of an earlier run is no result of this one.
 	(cd "$dir" && rm -f "${programs[@]/%/.log}" "${programs[@]/%/.trs}" "${programs[@]/%/.err}")
-	VS_LAUNCH=${launch[*]:-} make -C "$dir" -k check TESTS="${programs[*]}" \
+	VS_LAUNCH=${launch[*]:-} make -C "$dir" -k check "${these[@]}" TESTS="${programs[*]}" \
 		LOG_COMPILER="$VS_TOP/testsuite/unit/run.sh" \
 		>"$results/make-check.txt" 2>&1 </dev/null || true
 	for t in "${programs[@]}"; do

@@ -23,7 +23,7 @@
 
 #define SAVE_MS 1000
 
-static struct json_object *to_json(const struct vs_core *c)
+static struct json_object *to_json(struct vs_core *c)
 {
 	struct json_object *top = vs_jb_obj(NULL);
 
