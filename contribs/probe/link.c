@@ -116,7 +116,7 @@ static void take_cards(struct vm *to, const struct vs_vc_vm *v)
 {
 	to->has_card = false;
 	for (size_t i = 0; i < v->ncards && !to->has_card; i++) {
-		if (v->cards[i].kind != VS_VC_CARD_SRIOV)
+		if (v->cards[i].kind != VS_CARD_SRIOV)
 			continue;
 		to->has_card = true;
 		vs_str_replace(&to->pci, v->cards[i].pci);

@@ -41,7 +41,6 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	for (size_t i = 0; i < v->ncards; i++) {
 		touch(v->cards[i].mac);
 		touch(v->cards[i].network);
-		touch(v->cards[i].portgroup_key);
 		touch(v->cards[i].switch_uuid);
 		touch(v->cards[i].pci);
 	}

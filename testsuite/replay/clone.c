@@ -23,14 +23,14 @@ static int gone_of(struct vs_inv *inv, const char *moid, int **keys,
 		   const char ***types)
 {
 	const struct vcx_vm *vm = vs_inv_vm(inv, moid);
-	size_t most = vm ? vm->ncards : 0;
+	size_t most = vm ? vm->v.ncards : 0;
 	int n = 0;
 
 	*keys = vs_calloc(most + 1, sizeof(**keys));
 	*types = vs_calloc(most + 1, sizeof(**types));
 	for (size_t i = 0; i < most; i++)
-		if (vm->cards[i].kind == VS_VC_CARD_SRIOV) {
-			(*keys)[n] = vm->cards[i].key;
+		if (vm->v.cards[i].kind == VS_CARD_SRIOV) {
+			(*keys)[n] = vm->v.cards[i].key;
 			(*types)[n++] = vm->card_types[i];
 		}
 	return n;

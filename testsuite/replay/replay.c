@@ -241,25 +241,25 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 static struct json_object *cards(const struct vs_vc_vm *v)
 {
 	static const char *const kinds[] = {
-		[VS_VC_CARD_OTHER] = "other",
-		[VS_VC_CARD_ETHERNET] = "ethernet",
-		[VS_VC_CARD_VMXNET3] = "vmxnet3",
-		[VS_VC_CARD_PVRDMA] = "pvrdma", [VS_VC_CARD_SRIOV] = "sriov",
-		[VS_VC_CARD_PCI_FIXED] = "fixed",
-		[VS_VC_CARD_PCI_DYNAMIC] = "dynamic",
-		[VS_VC_CARD_PCI_DVX] = "dvx", [VS_VC_CARD_PCI_VGPU] = "vgpu",
+		[VS_CARD_OTHER] = "other",
+		[VS_CARD_ETHERNET] = "ethernet",
+		[VS_CARD_VMXNET3] = "vmxnet3",
+		[VS_CARD_PVRDMA] = "pvrdma", [VS_CARD_SRIOV] = "sriov",
+		[VS_CARD_PCI_FIXED] = "fixed",
+		[VS_CARD_PCI_DYNAMIC] = "dynamic",
+		[VS_CARD_PCI_DVX] = "dvx", [VS_CARD_PCI_VGPU] = "vgpu",
 	};
 	struct json_object *a = vs_jb_arr();
 
 	for (size_t i = 0; i < v->ncards; i++) {
-		const struct vs_vc_card *c = &v->cards[i];
+		const struct vs_card *c = &v->cards[i];
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_str(o, "kind", kinds[c->kind]);
 		vs_jb_int(o, "key", c->key);
 		vs_jb_str(o, "mac", c->mac);
-		vs_jb_str(o, "network", c->network);
-		vs_jb_str(o, "portgroup", c->portgroup_key);
+		vs_jb_str(o, "network", c->switch_uuid[0] ? "" : c->network);
+		vs_jb_str(o, "portgroup", c->switch_uuid[0] ? c->network : "");
 		vs_jb_str(o, "switch", c->switch_uuid);
 		vs_jb_str(o, "pci", c->pci);
 		vs_jb_bool(o, "automatic", c->automatic);

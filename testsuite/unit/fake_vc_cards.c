@@ -53,48 +53,49 @@ void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 }
 
 /* A device; false: it is a card on a network. */
-static bool device_show(const struct fake_card *from, struct vs_vc_card *to)
+static bool device_show(const struct fake_card *from, struct vs_card *to)
 {
-	static const enum vs_vc_card_kind shown[] = {
-		[VS_VC_PCI_DYNAMIC] = VS_VC_CARD_PCI_DYNAMIC,
-		[VS_VC_PCI_FIXED] = VS_VC_CARD_PCI_FIXED,
-		[VS_VC_PCI_DVX] = VS_VC_CARD_PCI_DVX,
-		[VS_VC_PCI_VGPU] = VS_VC_CARD_PCI_VGPU,
+	static const enum vs_card_kind shown[] = {
+		[VS_VC_PCI_DYNAMIC] = VS_CARD_PCI_DYNAMIC,
+		[VS_VC_PCI_FIXED] = VS_CARD_PCI_FIXED,
+		[VS_VC_PCI_DVX] = VS_CARD_PCI_DVX,
+		[VS_VC_PCI_VGPU] = VS_CARD_PCI_VGPU,
 	};
 
 	if (from->kind <= VS_VC_NET_VMXNET3)
 		return false;
 	*to = (struct vs_vc_card) {
-		.kind = shown[from->kind], .key = to->key, .mac = "",
-		.network = from->label, .portgroup_key = "",
-		.switch_uuid = "", .pci = from->pci,
-		.vendor = from->vendor, .device = from->device,
+		.kind = shown[from->kind], .key = to->key,
+		.vendor = (uint16_t)from->vendor,
+		.device = (uint16_t)from->device,
 	};
+	vs_strlcpy(to->network, from->label, sizeof(to->network));
+	vs_strlcpy(to->pci, from->pci, sizeof(to->pci));
 	return true;
 }
 
 int fake_cards_show(const struct fake_vm *vm,
-		    struct vs_vc_card out[FAKE_CARDS + 1])
+		    struct vs_card out[FAKE_CARDS + 1])
 {
-	static const enum vs_vc_card_kind shown[] = {
-		[VS_VC_NET_SRIOV] = VS_VC_CARD_SRIOV,
-		[VS_VC_NET_PVRDMA] = VS_VC_CARD_PVRDMA,
-		[VS_VC_NET_VMXNET3] = VS_VC_CARD_VMXNET3,
+	static const enum vs_card_kind shown[] = {
+		[VS_VC_NET_SRIOV] = VS_CARD_SRIOV,
+		[VS_VC_NET_PVRDMA] = VS_CARD_PVRDMA,
+		[VS_VC_NET_VMXNET3] = VS_CARD_VMXNET3,
 	};
 	bool vf = vm->kind > VS_VC_NET_VMXNET3 || vm->kind == VS_VC_NET_SRIOV;
-	struct vs_vc_card card = {
-		.kind = vf ? VS_VC_CARD_SRIOV : shown[vm->kind], .key = vm->key ? vm->key : 13031,
-		.mac = vm->mac,
-		.network = "", .portgroup_key = "dvportgroup-1",
-		.switch_uuid = "sw", .pci = vm->pci,
+	struct vs_card card = {
+		.kind = vf ? VS_CARD_SRIOV : shown[vm->kind], .key = vm->key ? vm->key : 13031,
+		.network = "dvportgroup-1", .switch_uuid = "sw",
 		.automatic = vf && vm->automatic, .mtu_change_allowed = true,
 	};
 	int n = 0;
 
+	vs_strlcpy(card.mac, vm->mac, sizeof(card.mac));
+	vs_strlcpy(card.pci, vm->pci, sizeof(card.pci));
 	if (vm->other_key) {
 		out[n] = card;
 		out[n].key = vm->other_key;
-		out[n++].mac = "00:50:56:aa:bb:cc";
+		vs_strlcpy(out[n++].mac, "00:50:56:aa:bb:cc", VS_MAC_LEN);
 	}
 	out[n] = card;
 	device_show(&vm->first, &out[n]);
@@ -104,9 +105,9 @@ int fake_cards_show(const struct fake_vm *vm,
 		out[n].key += i + 1;
 		if (device_show(&vm->more[i], &out[n++]))
 			continue;
-		out[n - 1].mac = vm->more[i].mac;
+		vs_strlcpy(out[n - 1].mac, vm->more[i].mac, VS_MAC_LEN);
 		out[n - 1].automatic = !vm->more[i].pci[0];
-		out[n - 1].pci = vm->more[i].pci;
+		vs_strlcpy(out[n - 1].pci, vm->more[i].pci, VS_PCI_LEN);
 	}
 	return n;
 }

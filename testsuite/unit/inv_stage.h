@@ -80,7 +80,7 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 			note(" card=%d/%s/%s%s%s", v->cards[i].kind,
 			     v->cards[i].mac, v->cards[i].automatic ? "auto" :
 			     "", v->cards[i].pci,
-			     v->cards[i].kind > VS_VC_CARD_PCI_DYNAMIC ?
+			     v->cards[i].kind > VS_CARD_PCI_DYNAMIC ?
 			     v->cards[i].network : "");
 	if (v->has & VS_VC_VM_DISKS)
 		note(" dir=%s own=%d%s%s", v->disk_dir, v->disks_own,

@@ -143,7 +143,7 @@ static void a_stream_of_words_from_a_node_that_is_up_moves_nothing(void **st)
 		says_alone(i % 2 ? "failed" : "ready", "again");
 	assert_int_equal(vs_core.inv.generation, was);
 	assert_string_equal(vs_vm_get(&vs_core.inv,
-		fake_get("vm1")->moid)->guest_state, "failed");
+		fake_get("vm1")->moid)->guest.state, "failed");
 	turns(3);
 	assert_null(heard(VS_TELL_FAIL, "vm1"));
 }
@@ -163,7 +163,7 @@ static void words_of_an_earlier_boot_are_not_believed(void **st)
 	flags("vm1", GOING);
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_OFF));
-	assert_string_equal(vs_vm_get(&vs_core.inv, vm->moid)->guest_state,
+	assert_string_equal(vs_vm_get(&vs_core.inv, vm->moid)->guest.state,
 			    "ready");	/* said again by the fake, while off */
 	vm->guest_state = vm->guest_reason = NULL;
 	fake_show(vm);
@@ -177,7 +177,7 @@ static void words_of_an_earlier_boot_are_not_believed(void **st)
 	fake_tell(vm, &(struct vs_vc_vm){
 		.moid = vm->moid, .has = VS_VC_VM_POWER,
 		.power = "poweredOn" });
-	assert_string_equal(vs_vm_get(&vs_core.inv, vm->moid)->guest_state, "");
+	assert_string_equal(vs_vm_get(&vs_core.inv, vm->moid)->guest.state, "");
 	turns(3);
 	assert_null(heard(VS_TELL_FAIL, "vm1"));
 }

@@ -279,7 +279,7 @@ static void words_of_a_guest_whose_node_is_up_are_only_noted(void **st)
 	assert_true(n->kept->fresh);
 	assert_int_equal(vs_core.facts_epoch, epoch);
 	assert_int_equal(vs_core.inv.generation, generation);
-	assert_string_equal(vs_vm_get(&vs_core.inv, v.moid)->guest_reason,
+	assert_string_equal(vs_vm_get(&vs_core.inv, v.moid)->guest.reason,
 			    "a loop");
 	/* of one that boots they are heard */
 	job_starts(8, "vm1");

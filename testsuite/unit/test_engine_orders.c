@@ -212,7 +212,7 @@ static void a_rebuild_of_a_vm_with_a_disk_of_others_is_refused(void **st)
 {
 	(void)st;
 	begin_idle("warm");
-	vs_vm_get_named(&vs_core.inv, vs_core.folder, "vm1")->disks_own = false;
+	vs_vm_get_named(&vs_core.inv, vs_core.folder, "vm1")->disks.own = false;
 	must_do("rebuild", "vm1", "refused");
 	assert_non_null(strstr(said, "disk outside"));
 	assert_false(vs_orders_any(&node("vm1")->orders));

@@ -285,7 +285,7 @@ static void what_keeps_all_of_them_is_said_once(void **st)
 	vm = fake_add_vm("odd", "group-v9", "host-1", false);
 	vm->unreadable = true;
 	fake_show(vm);
-	vs_vm_get(&vs_core.inv, vm->moid)->bases_told = false;
+	vs_vm_get(&vs_core.inv, vm->moid)->disks.bases_told = false;
 	fake_template("vm-tpl2", NULL);
 	said = 0;
 	vs_log_to(count);
@@ -328,7 +328,7 @@ static void of_two_alike_one_goes(void **st)
 	p = fake_parent("");
 	twin = fake_add_vm("a-twin", "group-v1", "host-1", false);
 	vs_strlcpy(twin->parent, p->parent, sizeof(twin->parent));
-	vs_strlcpy(twin->snapshot, "s", sizeof(twin->snapshot));
+	vs_strlcpy(twin->clone.snapshot, "s", sizeof(twin->clone.snapshot));
 	snprintf(twin->mark, sizeof(twin->mark), "%s/a-twin/%s",
 		 vs_core.cluster_id, twin->uuid);
 	fake_show(twin);

@@ -309,15 +309,15 @@ static void a_vms_datastore_is_read_from_its_files(void **state)
 	store("c1", "ds-a", DISK);
 	store("c1", "ds-a2", DISK);
 	vm = w_vm(&w, "vm-1", "x", "esx1");
-	vs_strlcpy(vm->disk_dir, "[a2] x/", sizeof(vm->disk_dir));
+	vs_strlcpy(vm->disks.dir, "[a2] x/", sizeof(vm->disks.dir));
 	assert_int_equal(vs_room_store_of(&w.inv, vm),
 			 vs_room_pool(&w.inv, "ds-a2"));
-	vs_strlcpy(vm->disk_dir, "[a] x/", sizeof(vm->disk_dir));
+	vs_strlcpy(vm->disks.dir, "[a] x/", sizeof(vm->disks.dir));
 	assert_int_equal(vs_room_store_of(&w.inv, vm),
 			 vs_room_pool(&w.inv, "ds-a"));
-	vs_strlcpy(vm->disk_dir, "[other] x/", sizeof(vm->disk_dir));
+	vs_strlcpy(vm->disks.dir, "[other] x/", sizeof(vm->disks.dir));
 	assert_int_equal(vs_room_store_of(&w.inv, vm), -1);
-	vm->disk_dir[0] = '\0';
+	vm->disks.dir[0] = '\0';
 	assert_int_equal(vs_room_store_of(&w.inv, vm), -1);
 }
 
@@ -487,7 +487,7 @@ static void a_move_is_over_when_it_is_read(void **state)
 	store("c1", "ds-b", 3 * DISK);
 	vm = w_vm(&w, "vm-1", "x", "esx1");
 	vm->power = VS_POWER_OFF;
-	vs_strlcpy(vm->disk_dir, "[a] x/", sizeof(vm->disk_dir));
+	vs_strlcpy(vm->disks.dir, "[a] x/", sizeof(vm->disks.dir));
 	vs_room_begin(&w.inv);
 	vs_room_end(&w.inv);
 	h = w_hold(&w, "x", "esx1", W_PF0, VS_HOLD_PROMISED);
@@ -498,7 +498,7 @@ static void a_move_is_over_when_it_is_read(void **state)
 	assert_int_equal(room(), 2);
 	/* it goes there while the room is being read: not sure to be in it */
 	vs_room_begin(&w.inv);
-	vs_strlcpy(vm->disk_dir, "[b] x/", sizeof(vm->disk_dir));
+	vs_strlcpy(vm->disks.dir, "[b] x/", sizeof(vm->disks.dir));
 	vs_room_end(&w.inv);
 	assert_int_equal(room(), 2);
 	vs_room_begin(&w.inv);

@@ -122,7 +122,7 @@ static void all_that_is_barred_has_its_turn(void **state)
 		struct vcx_refetch *r;
 
 		TAILQ_FOREACH(r, &inv->refetch, link)
-			want += !strcmp(r->moid, vm->moid);
+			want += !strcmp(r->moid, vm->v.moid);
 	}
 	assert_int_equal(want, 40);
 }

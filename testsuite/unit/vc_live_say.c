@@ -229,7 +229,6 @@ static void put_cards(struct json_object *o, const struct vs_vc_vm *v)
 		vs_jb_int(c, "key", v->cards[i].key);
 		vs_jb_str(c, "mac", v->cards[i].mac);
 		vs_jb_str(c, "network", v->cards[i].network);
-		vs_jb_str(c, "portgroup_key", v->cards[i].portgroup_key);
 		vs_jb_str(c, "switch_uuid", v->cards[i].switch_uuid);
 		vs_jb_str(c, "pci", v->cards[i].pci);
 		vs_jb_bool(c, "automatic", v->cards[i].automatic);

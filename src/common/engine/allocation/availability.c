@@ -105,13 +105,13 @@ const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm)
 {
 	const struct vs_guard *g = vs_guard_of(c, vm);
 
-	if (vm->drs == VS_AUTOMATED)
+	if (vm->policy.drs == VS_AUTOMATED)
 		return "by an override DRS chooses hosts for its VM: set that to manual, or disable it";
-	if (vm->ha == VS_AUTOMATED)
+	if (vm->policy.ha == VS_AUTOMATED)
 		return "by an override HA would start its VM again behind Slurm's back: set that to disabled";
-	if (g && vm->drs == VS_AS_CLUSTER && g->drs[0])
+	if (g && vm->policy.drs == VS_AS_CLUSTER && g->drs[0])
 		return g->drs;
-	if (g && vm->ha == VS_AS_CLUSTER && g->ha[0])
+	if (g && vm->policy.ha == VS_AS_CLUSTER && g->ha[0])
 		return g->ha;
 	return NULL;
 }

@@ -65,11 +65,11 @@ static void overrides_set(struct vs_core *c, const struct vs_vc_cluster *cl)
 
 		if (!vm)
 			continue;
-		vm->drs = override_of(o->drs);
-		vm->drs_moves = o->moves;
-		vm->ha = override_of(o->ha);
-		vs_checks.automated |= vm->drs == VS_AUTOMATED ||
-			vm->ha == VS_AUTOMATED;
+		vm->policy.drs = override_of(o->drs);
+		vm->policy.drs_moves = o->moves;
+		vm->policy.ha = override_of(o->ha);
+		vs_checks.automated |= vm->policy.drs == VS_AUTOMATED ||
+			vm->policy.ha == VS_AUTOMATED;
 	}
 }
 
@@ -94,7 +94,7 @@ void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 
 	vs_assert_locked();
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
-		vm->drs = vm->ha = VS_AS_CLUSTER;
+		vm->policy.drs = vm->policy.ha = VS_AS_CLUSTER;
 	vs_checks.automated = false;
 	for (size_t i = 0; i < n; i++) {
 		guard_fill(&now[i], &clusters[i]);
@@ -234,7 +234,7 @@ static void check_guard(struct vs_core *c, const struct vs_guard *g)
 static void found_override(struct vs_core *c, const struct vs_node *n,
 			   const struct vs_vm *vm)
 {
-	bool drs = vm->drs == VS_AUTOMATED;
+	bool drs = vm->policy.drs == VS_AUTOMATED;
 	const struct vs_guard *g = vs_guard_of(c, vm);
 	VS_FREE char *path = g ? cluster_path(c, g) : vs_strdup("CLUSTER");
 	VS_FREE char *fix = vs_asprintf(
@@ -253,7 +253,7 @@ static void check_overrides(struct vs_core *c)
 		const struct vs_node *n = &c->nodes[i];
 		const struct vs_vm *vm = vs_node_vm(c, n);
 
-		if (vm && (vm->drs == VS_AUTOMATED || vm->ha == VS_AUTOMATED) &&
+		if (vm && (vm->policy.drs == VS_AUTOMATED || vm->policy.ha == VS_AUTOMATED) &&
 		    vs_adapter_takes(n->profile->adapter))
 			found_override(c, n, vm);
 	}

@@ -139,7 +139,7 @@ static const char *host_name(const struct vs_core *c, const char *moid)
 static void word(const struct vs_core *c, const struct vs_parent_key *key,
 		 const struct vs_vm *vm, char *out, size_t size)
 {
-	size_t store = strcspn(vm->disk_dir, "]");
+	size_t store = strcspn(vm->disks.dir, "]");
 
 	if (!vm->readable)
 		snprintf(out, size, "can't be read: look at it in vCenter");
@@ -155,7 +155,7 @@ static void word(const struct vs_core *c, const struct vs_parent_key *key,
 			 "was made for datastore %.60s and is on %.*s: keep Storage DRS and others from moving it, or name that one in Datastore=",
 			 store_name(c, key->store),
 			 (int)(store > 61 ? 60 : store ? store - 1 : 0),
-			 store ? vm->disk_dir + 1 : "");
+			 store ? vm->disks.dir + 1 : "");
 }
 
 static const struct vs_vm *stray_of(const struct vs_core *c,

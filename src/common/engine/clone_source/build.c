@@ -211,11 +211,11 @@ static bool settled(const struct vs_core *c, const struct vs_parent *p)
 
 	switch (p->op) {
 	case VS_PARENT_CLONES:
-		return vm && vm->readable && vm->disk_dir[0] &&
+		return vm && vm->readable && vm->disks.dir[0] &&
 		       vs_vm_owner(vm, c->folder, c->cluster_id) ==
 		       VS_OWNER_PARENT;
 	case VS_PARENT_SNAPS:
-		return !vm || vm->snapshot[0];
+		return !vm || vm->clone.snapshot[0];
 	case VS_PARENT_BOOTS:
 		return !vm || vm->power == VS_POWER_ON;
 	case VS_PARENT_GOES_OFF:

@@ -198,7 +198,7 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 	    now_ms - r->unwanted_ms < LINGER_MS ||
 	    vs_tasks_provisioning() >= c->conf->provision_max)
 		return;
-	if (!vm->disks_own) {
+	if (!vm->disks.own) {
 		if (!r->told)
 			vs_error("parent vm=%s stays: it has a disk outside of its own directory, which Destroy_Task would delete; detach it",
 				 vm->name);
@@ -220,7 +220,7 @@ static void hold_ends(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
 		vs_ledger_get(&c->ledger, p->name) : NULL;
 	const struct vs_vm *vm = h ? vs_vm_get(&c->inv, p->vm) : NULL;
 
-	if (!h || p->op != VS_PARENT_IDLE || (vm && !vm->told.there) ||
+	if (!h || p->op != VS_PARENT_IDLE || (vm && !vm->share.told.there) ||
 	    (vm && h->memory_mb && vm->power != VS_POWER_ON &&
 	     now_ms - p->asked_ms < ASKED_MS))
 		return;

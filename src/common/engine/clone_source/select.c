@@ -81,7 +81,7 @@ static enum vs_parent_step step_of(struct vs_parent *p, const struct vs_vm *vm,
 static int freezes(struct vs_core *c, struct vs_parent *p,
 		   const struct vs_vm *vm, int64_t now_ms, struct vs_err *err)
 {
-	bool failed = !strcmp(vm->guest_state, "failed");
+	bool failed = !strcmp(vm->guest.state, "failed");
 	char why[640];
 
 	if (!p->boots_ms)
@@ -94,7 +94,7 @@ static int freezes(struct vs_core *c, struct vs_parent *p,
 		 "parent %s of instant clones was not frozen within %lld s: %s%.200s (its template must hold slurm-vsphere-guest, and VMware Tools that know instantclone.freeze)",
 		 vm->name, (long long)(now_ms - p->boots_ms) / 1000,
 		 failed ? "the guest says: " : "its guest says nothing",
-		 failed ? vm->guest_reason : "");
+		 failed ? vm->guest.reason : "");
 	p->boots_ms = 0;
 	if (vs_parent_power(c, p, vm, false, now_ms, err))
 		return -1;

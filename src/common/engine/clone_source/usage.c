@@ -78,16 +78,16 @@ static void children_seen(struct vs_core *c, struct keys *dirs,
 		const char *end;
 
 		if (!vm->readable && !vs_parents.unread[0] &&
-		    (!vm->bases_told || !strcmp(vm->folder, c->folder)))
+		    (!vm->disks.bases_told || !strcmp(vm->folder, c->folder)))
 			vs_strlcpy(vs_parents.unread,
 				   vm->name[0] ? vm->name : vm->moid,
 				   sizeof(vs_parents.unread));
-		for (const char *s = vm->bases; s && *s; s = end + 1) {
+		for (const char *s = vm->disks.bases; s && *s; s = end + 1) {
 			end = strchr(s, '\n');
 			mark(dirs, s, (size_t)(end - s), vm);
 		}
-		if (vm->from[0])
-			mark(uuids, vm->from, strlen(vm->from), vm);
+		if (vm->clone.from[0])
+			mark(uuids, vm->clone.from, strlen(vm->clone.from), vm);
 	}
 }
 
@@ -108,7 +108,7 @@ static void children(struct vs_core *c)
 		if (!vm)
 			continue;
 		r->has_children = false;
-		add(&dirs, vm->disk_dir, r);
+		add(&dirs, vm->disks.dir, r);
 		add(&uuids, vm->uuid, r);
 	}
 	vs_strlcpy(vs_parents.unread, "?", sizeof(vs_parents.unread));
@@ -152,7 +152,7 @@ static int by_key(const struct alike *a, const struct alike *b)
 	if (!by)
 		by = (a->store > b->store) - (a->store < b->store);
 	if (!by)
-		by = strncmp(x->disk_dir, y->disk_dir, a->store);
+		by = strncmp(x->disks.dir, y->disks.dir, a->store);
 	return by ? by : strcmp(a->host, b->host);
 }
 
@@ -177,7 +177,7 @@ static void choices(struct vs_core *c)
 		    VS_OWNER_PARENT)
 			continue;
 		v[n++] = (struct alike) {
-			.vm = vm, .store = strcspn(vm->disk_dir, "]"),
+			.vm = vm, .store = strcspn(vm->disks.dir, "]"),
 			.host = vs_parent_of_host(c, vm->parent.kind) ?
 				vm->host : "",
 			.r = vs_parent_record(c, vm->moid, false),

@@ -134,9 +134,9 @@ void vs_stores_disks(struct vs_core *c, const struct vs_node *n,
 {
 	struct vs_vm *vm = vs_node_vm(c, n);
 
-	if (!vm || vm->told.there || vm->made_mb == made_mb)
+	if (!vm || vm->share.told.there || vm->share.made_mb == made_mb)
 		return;
-	vm->made_mb = made_mb;
+	vm->share.made_mb = made_mb;
 	vs_vm_changed(&c->inv, vm);
 }
 
@@ -184,8 +184,8 @@ void vs_stores_seen(struct vs_core *c, struct vs_hold *h,
 				    h->store : "", false);
 	else
 		vs_ledger_set_store(&c->ledger, h, c->inv.pools[at].cluster,
-				    h->moves && vm->told.there &&
-				    vm->told.store != at);
+				    h->moves && vm->share.told.there &&
+				    vm->share.told.store != at);
 }
 
 /* ---- the preflight ------------------------------------------------------------ */

@@ -120,40 +120,6 @@ void vs_host_remove(struct vs_core *c, const char *moid)
 
 /* ---- VMs ------------------------------------------------------------------ */
 
-static void vm_cards(struct vs_vm *to, const struct vs_vc_vm *v)
-{
-	to->ncards = 0;
-	for (size_t i = 0; i < v->ncards && to->ncards < VS_VM_CARDS; i++) {
-		const struct vs_vc_card *from = &v->cards[i];
-		struct vs_card *card = &to->cards[to->ncards++];
-
-		memset(card, 0, sizeof(*card));
-		/* Both enums are written in the same order. */
-		card->kind = (enum vs_card_kind)from->kind;
-		card->key = from->key;
-		vs_strlcpy(card->mac, from->mac ? from->mac : "",
-			   sizeof(card->mac));
-		vs_strlcpy(card->network, from->portgroup_key &&
-			   from->portgroup_key[0] ? from->portgroup_key :
-			   from->network ? from->network : "",
-			   sizeof(card->network));
-		vs_strlcpy(card->switch_uuid,
-			   from->switch_uuid ? from->switch_uuid : "",
-			   sizeof(card->switch_uuid));
-		vs_strlcpy(card->pci, from->pci ? from->pci : "",
-			   sizeof(card->pci));
-		card->vendor = (uint16_t)from->vendor;
-		card->device = (uint16_t)from->device;
-		card->automatic = from->automatic;
-		card->mtu_change_allowed = from->mtu_change_allowed;
-	}
-}
-_Static_assert((int)VS_CARD_PCI_DYNAMIC == (int)VS_VC_CARD_PCI_DYNAMIC &&
-	       (int)VS_CARD_PCI_VGPU == (int)VS_VC_CARD_PCI_VGPU &&
-	       (int)VS_CARD_SRIOV == (int)VS_VC_CARD_SRIOV &&
-	       (int)VS_CARD_VMXNET3 == (int)VS_VC_CARD_VMXNET3,
-	       "the client's and the plan's card kinds go together");
-
 static void vm_config(struct vs_vm *to, const struct vs_vc_vm *v)
 {
 	if (v->has & VS_VC_VM_CONFIG) {
@@ -164,32 +130,28 @@ static void vm_config(struct vs_vm *to, const struct vs_vc_vm *v)
 		to->mem_reserved_mb = v->mem_reserved_mb;
 		to->mem_locked = v->mem_locked;
 		to->latency_high = v->latency_high;
-		vs_strlcpy(to->numa, v->numa ? v->numa : "",
-			   sizeof(to->numa));
-		vs_strlcpy(to->uuid, v->uuid ? v->uuid : "", sizeof(to->uuid));
-		vs_strlcpy(to->bios_uuid, v->bios_uuid, sizeof(to->bios_uuid));
+		vs_strlcpy(to->numa, v->numa, sizeof(to->numa));
+		vs_strlcpy(to->uuid, v->uuid, sizeof(to->uuid));
+		vs_strlcpy(to->clone.bios_uuid, v->bios_uuid,
+			   sizeof(to->clone.bios_uuid));
 		vs_strlcpy(to->change_version,
-			   v->change_version ? v->change_version : "",
-			   sizeof(to->change_version));
+			   v->change_version, sizeof(to->change_version));
 	}
 	if (v->has & VS_VC_VM_MARK) {
 		vs_vm_set_mark(to, v->owner_mark);
-		vs_strlcpy(to->profile, v->profile ? v->profile : "",
-			   sizeof(to->profile));
-		vs_strlcpy(to->job_tag, v->job_tag ? v->job_tag : "",
-			   sizeof(to->job_tag));
-		vs_strlcpy(to->from, v->from ? v->from : "", sizeof(to->from));
+		vs_strlcpy(to->profile, v->profile, sizeof(to->profile));
+		vs_strlcpy(to->job_tag, v->job_tag, sizeof(to->job_tag));
+		vs_strlcpy(to->clone.from, v->from, sizeof(to->clone.from));
 	}
 	if (v->has & VS_VC_VM_DISKS) {
-		vs_strlcpy(to->disk_dir, v->disk_dir ? v->disk_dir : "",
-			   sizeof(to->disk_dir));
-		to->disks_own = v->disks_own;
+		vs_strlcpy(to->disks.dir, v->disk_dir, sizeof(to->disks.dir));
+		to->disks.own = v->disks_own;
 		vs_vm_set_bases(to, v->bases);
 	}
-	to->frozen = v->has & VS_VC_VM_FROZEN ? v->frozen : to->frozen;
+	to->clone.frozen = v->has & VS_VC_VM_FROZEN ? v->frozen : to->clone.frozen;
 	if (v->has & VS_VC_VM_SNAPSHOT)
-		vs_strlcpy(to->snapshot, v->snapshot ? v->snapshot : "",
-			   sizeof(to->snapshot));
+		vs_strlcpy(to->clone.snapshot, v->snapshot,
+			   sizeof(to->clone.snapshot));
 }
 
 static enum vs_power power_of(const char *s)
@@ -209,10 +171,8 @@ static void touch_named(struct vs_core *c, const char *name)
 
 static void guest_says(struct vs_vm *to, const struct vs_vc_vm *v)
 {
-	vs_strlcpy(to->guest_state, v->guest_state ? v->guest_state : "",
-		   sizeof(to->guest_state));
-	vs_strlcpy(to->guest_reason, v->guest_reason ? v->guest_reason : "",
-		   sizeof(to->guest_reason));
+	vs_strlcpy(to->guest.state, v->guest_state, sizeof(to->guest.state));
+	vs_strlcpy(to->guest.reason, v->guest_reason, sizeof(to->guest.reason));
 }
 
 /* A guest may write its state as often as it likes. While its node is up nothing
@@ -243,9 +203,9 @@ struct vs_vm *vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 		touch_named(c, to->name);
 	}
 	if (v->has & VS_VC_VM_PARENT)
-		vs_vm_set_folder(&c->inv, to, v->folder ? v->folder : "");
+		vs_vm_set_folder(&c->inv, to, v->folder);
 	if (v->has & VS_VC_VM_HOST)
-		vs_vm_set_host(&c->inv, to, v->host ? v->host : "");
+		vs_vm_set_host(&c->inv, to, v->host);
 	if (v->has & VS_VC_VM_POOL)
 		vs_strlcpy(to->pool, v->pool, sizeof(to->pool));
 	if (v->has & VS_VC_VM_CONN)
@@ -256,11 +216,16 @@ struct vs_vm *vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 		if (to->power == VS_POWER_ON && power != VS_POWER_ON)
 			vs_capacity_freed();
 		if (to->power != power)	/* said by an earlier boot */
-			to->guest_state[0] = to->guest_reason[0] = '\0';
+			to->guest.state[0] = to->guest.reason[0] = '\0';
 		to->power = power;
 	}
-	if (v->has & VS_VC_VM_CARDS)
-		vm_cards(to, v);
+	if (v->has & VS_VC_VM_CARDS) {
+		to->ncards = v->ncards < VS_VM_CARDS ? (int)v->ncards :
+			VS_VM_CARDS;
+		if (to->ncards)
+			memcpy(to->cards, v->cards, (size_t)to->ncards *
+			       sizeof(*v->cards));
+	}
 	if (v->has & VS_VC_VM_GUEST)
 		guest_says(to, v);
 	if (v->has & VS_VC_VM_TOOLS)

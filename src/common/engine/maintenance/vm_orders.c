@@ -102,7 +102,7 @@ static const char *refusal(struct vs_core *c, const struct vs_node *n,
 		return "the VM of its name is not ours, and is never touched";
 	if (n->missing || (vs_node_vm_unsure(vm) && !vs_node_sleeps(c, n)))
 		return "its VM can't be judged now: its host doesn't answer (svf vm forget is for one that is lost)";
-	if (rebuild && !vm->disks_own)
+	if (rebuild && !vm->disks.own)
 		return "its VM has a disk outside of its own directory, which would be deleted with it: detach it first";
 	if (vm->power == VS_POWER_ON && vs_node_kept_on(n) &&
 	    !(requeue && (n->flags & (VS_NODE_ALLOCATED |

@@ -43,7 +43,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 			return err->code == VS_OK ? 0 : -1;
 		cl.source = parent->moid;
 		cl.like = n->profile->template_moid;
-		cl.snapshot = parent->snapshot;
+		cl.snapshot = parent->clone.snapshot;
 		vs_spec_kv(&s, VS_KEY_FROM, parent->uuid);
 	} else {
 		vs_spec_kv(&s, VS_KEY_FROM, "");
@@ -216,7 +216,7 @@ static int64_t send_shutdown(struct vs_core *c, struct vs_node *n,
 static int64_t send_destroy(struct vs_core *c, struct vs_vm *vm,
 			    const struct vs_vc_op *op, struct vs_err *err)
 {
-	if (!vm->disks_own)
+	if (!vm->disks.own)
 		return vs_err_set(err, VS_E_CONFIG,
 			"VM %s has a disk outside of its own directory: it is not destroyed (Destroy_Task would delete that disk); detach it",
 			vm->name);

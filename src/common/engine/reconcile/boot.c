@@ -31,9 +31,9 @@ static bool boot_failed(const struct vs_core *c, const struct vs_node *n,
 			const struct vs_vm *vm, int64_t now_ms, char *why,
 			size_t size)
 {
-	const char *said = vm->guest_reason;
+	const char *said = vm->guest.reason;
 
-	if (!strcmp(vm->guest_state, "failed")) {
+	if (!strcmp(vm->guest.state, "failed")) {
 		snprintf(why, size, "the guest says: %s", said);
 		return true;
 	}
@@ -41,8 +41,8 @@ static bool boot_failed(const struct vs_core *c, const struct vs_node *n,
 		return false;
 	snprintf(why, size,
 		 "VM is on but slurmd didn't register within BootTimeout=%d s%s%s%s%s",
-		 c->conf->boot_timeout_s, vm->guest_state[0] ?
-		 "; the guest says: " : "", vm->guest_state,
+		 c->conf->boot_timeout_s, vm->guest.state[0] ?
+		 "; the guest says: " : "", vm->guest.state,
 		 said[0] ? ": " : "", said);
 	return true;
 }
@@ -173,7 +173,7 @@ static void is_ready(struct vs_node *n, int64_t now_ms)
 static bool silent(const struct vs_node *n, const struct vs_vm *vm,
 		   int64_t now_ms)
 {
-	return !vm->guest_state[0] && vm->tools_running &&
+	return !vm->guest.state[0] && vm->tools_running &&
 		now_ms - n->boot_told_ms >= ASK_SILENT_MS;
 }
 
@@ -228,7 +228,7 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		 * by the engine before a restart: it registers once only. */
 		booted(n, now_ms, n->boot_told_ms ||
 		       (!n->power_sent_ms && !c->observe));
-	} else if (!strcmp(vm->guest_state, "ready")) {
+	} else if (!strcmp(vm->guest.state, "ready")) {
 		is_ready(n, now_ms);
 	}
 }

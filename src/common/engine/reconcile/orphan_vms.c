@@ -166,7 +166,7 @@ static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
 	    !vm->connected || !vm->host_ptr ||
 	    (vm->power != VS_POWER_ON && vm->power != VS_POWER_OFF))
 		return;
-	if (vm->power == VS_POWER_OFF && !vm->disks_own) {
+	if (vm->power == VS_POWER_OFF && !vm->disks.own) {
 		if (!o->told)
 			vs_error("orphan vm=%s stays: it has a disk outside of its own directory, which Destroy_Task would delete; detach it",
 				 vm->name);

@@ -102,8 +102,8 @@ void vs_parents_states(const struct vs_core *c,
 /* "[vsan] parent-x/" lies on vsan. */
 static void put_store(struct json_object *o, const struct vs_vm *vm)
 {
-	VS_FREE char *name = vs_strdup(vm->disk_dir[0] == '[' ?
-				       vm->disk_dir + 1 : "");
+	VS_FREE char *name = vs_strdup(vm->disks.dir[0] == '[' ?
+				       vm->disks.dir + 1 : "");
 
 	name[strcspn(name, "]")] = '\0';
 	vs_report_str(o, "datastore", name);
@@ -128,7 +128,7 @@ const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm)
 		return "it or its host can't be reached";
 	if (vm->power == VS_POWER_ON && vm->parent.kind != VS_CLONE_INSTANT)
 		return "it is on";
-	if (!vm->disks_own)
+	if (!vm->disks.own)
 		return "it has a disk outside of its own directory";
 	return r->braked == VS_BRAKE_WAITS ?
 		"the brake is on (svf reconcile)" : NULL;

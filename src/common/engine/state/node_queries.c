@@ -157,8 +157,8 @@ bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm)
 {
 	const struct vs_guard *g = vs_guard_of(c, vm);
 
-	return vm->drs == VS_AS_CLUSTER ? g && g->moves :
-		vm->drs == VS_AUTOMATED && vm->drs_moves;
+	return vm->policy.drs == VS_AS_CLUSTER ? g && g->moves :
+		vm->policy.drs == VS_AUTOMATED && vm->policy.drs_moves;
 }
 
 int vs_host_cluster(const struct vs_core *c, const struct vs_host *h)

@@ -127,10 +127,10 @@ void vs_guest_words_seen(struct vs_vm *vm,
 	const char *root = of[VS_VC_G_ROOT_WRITES];
 	bool users = !root || strcasecmp(root, "TRUE") != 0;
 
-	vm->guest_words = vs_guest_words_hash(of);
-	if (vm->users_write != users)
+	vm->words.hash = vs_guest_words_hash(of);
+	if (vm->words.users_write != users)
 		vs_findings_outdate();
-	vm->users_write = users;
+	vm->words.users_write = users;
 	users_write |= users;
 }
 
@@ -143,7 +143,7 @@ void vs_guest_words_check(struct vs_core *c)
 	for (size_t i = 0; users_write && i < c->nnodes; i++) {
 		const struct vs_vm *vm = vs_node_vm(c, &c->nodes[i]);
 
-		if (vm && vm->users_write &&
+		if (vm && vm->words.users_write &&
 		    vs_vm_owner(vm, c->folder, c->cluster_id) ==
 		    VS_OWNER_OURS && !n++)
 			first = c->nodes[i].name;
@@ -187,9 +187,9 @@ void vs_guest_words_expect(struct vs_core *c)
 
 bool vs_guest_words_right(const struct vs_node *n, const struct vs_vm *vm)
 {
-	return !vm->guest_words || !n->words.want ||
-	       vm->guest_words == n->words.want ||
-	       vm->guest_words == n->words.shown;
+	return !vm->words.hash || !n->words.want ||
+	       vm->words.hash == n->words.want ||
+	       vm->words.hash == n->words.shown;
 }
 
 void vs_guest_words_asked(struct vs_node *n, const struct vs_vm *vm)
@@ -215,13 +215,13 @@ static bool is_untouched(const struct vs_node *n, const struct vs_vm *vm)
 
 void vs_guest_words_learn(struct vs_node *n, const struct vs_vm *vm)
 {
-	if (n->words.state != VS_WORDS_SET || !vm->guest_words ||
+	if (n->words.state != VS_WORDS_SET || !vm->words.hash ||
 	    !strcmp(vm->change_version, n->words.version))
 		return;
 	n->words.state = VS_WORDS_OLD;
-	if (vm->guest_words == n->words.want || !is_untouched(n, vm))
+	if (vm->words.hash == n->words.want || !is_untouched(n, vm))
 		return;
-	n->words.shown = vm->guest_words;
+	n->words.shown = vm->words.hash;
 	vs_info("vCenter shows other extraConfig values than were set node=%s: taken for the same",
 		n->name);
 }

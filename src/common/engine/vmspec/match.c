@@ -88,10 +88,10 @@ bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child)
 {
 	const struct vs_vm *vm;
 
-	if (!child->from[0] || !child->bases || !c->loaded)
+	if (!child->clone.from[0] || !child->disks.bases || !c->loaded)
 		return false;
 	LIST_FOREACH(vm, &c->inv.parents, with_parents)
-		if (!strcasecmp(vm->uuid, child->from))
+		if (!strcasecmp(vm->uuid, child->clone.from))
 			return false;
 	/* of one that can't be read nobody knows what it is */
 	for (vm = c->inv.vms; vm; vm = vm->hh.next)

@@ -74,13 +74,13 @@ static bool same_share(const struct vs_share *a, const struct vs_share *b)
 void vs_room_begin(struct vs_inventory *inv)
 {
 	for (struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next)
-		share_now(inv, vm, &vm->telling);
+		share_now(inv, vm, &vm->share.telling);
 }
 
 void vs_room_end(struct vs_inventory *inv)
 {
 	for (struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next) {
-		struct vs_share now, *t = &vm->telling;
+		struct vs_share now, *t = &vm->share.telling;
 
 		share_now(inv, vm, &now);
 		t->cpu_mhz = min64(t->cpu_mhz, now.cpu_mhz);
@@ -90,9 +90,9 @@ void vs_room_end(struct vs_inventory *inv)
 		/* one that goes to another meanwhile is sure to be in neither */
 		if (t->store != now.store)
 			t->swap_mb = 0;
-		if (same_share(&vm->told, t))
+		if (same_share(&vm->share.told, t))
 			continue;
-		vm->told = *t;
+		vm->share.told = *t;
 		vs_vm_changed(inv, vm);
 	}
 	inv->generation++;
@@ -105,8 +105,8 @@ void vs_room_forget(struct vs_inventory *inv)
 	inv->npools = 0;
 	inv->store.there = false;
 	for (struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next) {
-		memset(&vm->told, 0, sizeof(vm->told));
-		memset(&vm->telling, 0, sizeof(vm->telling));
+		memset(&vm->share.told, 0, sizeof(vm->share.told));
+		memset(&vm->share.telling, 0, sizeof(vm->share.telling));
 	}
 	inv->pools_changed = ++inv->generation;
 }
@@ -199,7 +199,7 @@ void vs_room_take_vm(const struct vs_inventory *inv, const struct vs_vm *vm,
 		     const char *folder, const char *cluster_id,
 		     struct vs_taken *t)
 {
-	const struct vs_share *told = &vm->told;
+	const struct vs_share *told = &vm->share.told;
 	struct vs_share now;
 
 	/* others' may be in another pool, on another datastore */
@@ -212,8 +212,8 @@ void vs_room_take_vm(const struct vs_inventory *inv, const struct vs_vm *vm,
 		pool_take(t, told->store, 0, -told->swap_mb);
 	}
 	if (!told->there) {
-		pool_take(t, now.store, 0, vm->made_mb);
-		t->store_mb += vm->made_mb;
+		pool_take(t, now.store, 0, vm->share.made_mb);
+		t->store_mb += vm->share.made_mb;
 	}
 	pool_take(t, now.pool, now.cpu_mhz, now.mem_mb);
 	pool_take(t, now.store, 0, now.swap_mb);
@@ -230,8 +230,8 @@ void vs_room_take_hold(const struct vs_inventory *inv,
 	int store = hold->store[0] ? vs_room_pool(inv, hold->store) : -1;
 
 	/* what moves is there once a reading has seen it there */
-	if (!vm || !vm->told.there ||
-	    (hold->moves && vm->told.store != store)) {
+	if (!vm || !vm->share.told.there ||
+	    (hold->moves && vm->share.told.store != store)) {
 		t->store_mb += hold->disk_mb;
 		pool_take(t, store, 0, hold->disk_mb);
 	}

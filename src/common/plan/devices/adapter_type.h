@@ -15,12 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "plan/devices/pci_address_list.h"
-#include "util/name.h"
+#include "util/card.h"
 #include "util/ipv4.h"
 
-#define VS_NAME_LEN 64		/* Slurm node, adapter, partition names */
-#define VS_MOID_LEN 80		/* vCenter's object ids */
-#define VS_LABEL_LEN 128	/* vCenter's display names */
 #define VS_CARDS_MAX 8		/* cards and devices of one VM */
 #define VS_DEVICE_LABEL 64	/* a device's hardware label; a class of DVX
 				 * devices, a vGPU's profile */
@@ -37,11 +34,6 @@ enum vs_adapter_type {
 	VS_ADAPTER_VGPU,
 	VS_ADAPTER_TYPES
 };
-
-/* What vCenter shows in a VM. */
-enum vs_card_kind { VS_CARD_OTHER, VS_CARD_ETHERNET, VS_CARD_VMXNET3,
-		    VS_CARD_PVRDMA, VS_CARD_SRIOV, VS_CARD_PCI_FIXED,
-		    VS_CARD_PCI_DYNAMIC, VS_CARD_PCI_DVX, VS_CARD_PCI_VGPU };
 
 /* What may be done with a VM that has the device. */
 enum vs_deed {

@@ -138,9 +138,9 @@ enum vs_parent_step vs_parent_step(const struct vs_vm *chosen)
 		return chosen ? VS_PARENT_AWAY : VS_PARENT_MAKE;
 	if (chosen->parent.kind == VS_CLONE_INSTANT)
 		return chosen->power == VS_POWER_OFF ? VS_PARENT_BOOT :
-		       chosen->power == VS_POWER_ON && chosen->frozen ?
+		       chosen->power == VS_POWER_ON && chosen->clone.frozen ?
 		       VS_PARENT_READY : VS_PARENT_FREEZES;
-	return !chosen->snapshot[0] ? VS_PARENT_SNAP : VS_PARENT_READY;
+	return !chosen->clone.snapshot[0] ? VS_PARENT_SNAP : VS_PARENT_READY;
 }
 
 /* ---- names ------------------------------------------------------------------ */
@@ -188,7 +188,7 @@ static bool stands_on(const struct vs_vm *vm, const char *dir)
 {
 	size_t len = strlen(dir);
 
-	for (const char *s = vm->bases; s && *s && len;) {
+	for (const char *s = vm->disks.bases; s && *s && len;) {
 		const char *end = strchr(s, '\n');
 
 		if ((size_t)(end - s) == len && !strncmp(s, dir, len))
@@ -201,8 +201,8 @@ static bool stands_on(const struct vs_vm *vm, const char *dir)
 bool vs_parent_has_child(const struct vs_vm *parent, const struct vs_vm *vm)
 {
 	return vm != parent &&
-	       (stands_on(vm, parent->disk_dir) ||
-		(vm->from[0] && !strcasecmp(vm->from, parent->uuid)));
+	       (stands_on(vm, parent->disks.dir) ||
+		(vm->clone.from[0] && !strcasecmp(vm->clone.from, parent->uuid)));
 }
 
 size_t vs_parent_children(const struct vs_inventory *inv,
@@ -215,7 +215,7 @@ size_t vs_parent_children(const struct vs_inventory *inv,
 	for (const struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next) {
 		n += vs_parent_has_child(parent, vm);
 		*unsure |= !vm->readable &&
-			(!vm->bases_told || !strcmp(vm->folder, folder));
+			(!vm->disks.bases_told || !strcmp(vm->folder, folder));
 	}
 	return n;
 }

@@ -192,7 +192,7 @@ static void vm_drop(struct vs_inventory *inv, struct vs_vm *vm)
 	LIST_REMOVE(vm, on_host);
 	HASH_DEL(inv->vms, vm);
 	free(vm->owner_mark);
-	free(vm->bases);
+	free(vm->disks.bases);
 	free(vm);
 }
 
@@ -423,14 +423,14 @@ static bool is_store(const struct vs_inventory *inv, const char *moid)
 /* "[local-3] vm001/" lies on local-3. */
 int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm)
 {
-	const char *end = strchr(vm->disk_dir, ']');
-	size_t len = vm->disk_dir[0] == '[' && end ?
-		(size_t)(end - vm->disk_dir) : 0;
+	const char *end = strchr(vm->disks.dir, ']');
+	size_t len = vm->disks.dir[0] == '[' && end ?
+		(size_t)(end - vm->disks.dir) : 0;
 
 	for (size_t i = 0; i < inv->npools && inv->nuses && len > 1; i++) {
 		const struct vs_pool *p = &inv->pools[i];
 
-		if (!strncmp(p->name, vm->disk_dir + 1, len - 1) &&
+		if (!strncmp(p->name, vm->disks.dir + 1, len - 1) &&
 		    !p->name[len - 1] && is_store(inv, p->cluster))
 			return (int)i;
 	}
@@ -449,9 +449,9 @@ bool vs_room_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
 		return at >= 0 && !strcmp(inv->pools[at].cluster, store);
 	}
 	return !inv->store.there || !len ||
-	       (vm->disk_dir[0] == '[' &&
-		!strncmp(vm->disk_dir + 1, name, len) &&
-		vm->disk_dir[1 + len] == ']');
+	       (vm->disks.dir[0] == '[' &&
+		!strncmp(vm->disks.dir + 1, name, len) &&
+		vm->disks.dir[1 + len] == ']');
 }
 
 /* ---- whose a VM is ------------------------------------------------------ */
@@ -477,8 +477,8 @@ void vs_vm_set_parent(struct vs_inventory *inv, struct vs_vm *vm,
 
 void vs_vm_set_bases(struct vs_vm *vm, const char *bases)
 {
-	vs_str_replace(&vm->bases, bases && bases[0] ? bases : NULL);
-	vm->bases_told = true;
+	vs_str_replace(&vm->disks.bases, bases && bases[0] ? bases : NULL);
+	vm->disks.bases_told = true;
 }
 
 enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
@@ -498,7 +498,7 @@ enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 	/* a template, a copy, a restore or a renamed VM carries the mark too */
 	if (vm->is_template || strcmp(mark->node, vm->name) ||
 	    (strcasecmp(mark->uuid, vm->uuid) &&
-	     strcasecmp(mark->uuid, vm->bios_uuid)))
+	     strcasecmp(mark->uuid, vm->clone.bios_uuid)))
 		return VS_OWNER_SUSPECT;
 	/* our own id is lost: nothing can be told from another cluster's */
 	if (!cluster_id || !cluster_id[0])

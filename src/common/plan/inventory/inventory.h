@@ -110,21 +110,6 @@ enum vs_power { VS_POWER_UNKNOWN, VS_POWER_OFF, VS_POWER_ON, VS_POWER_SUSPENDED 
 
 enum vs_override { VS_AS_CLUSTER, VS_LEFT_ALONE, VS_AUTOMATED };
 
-struct vs_card {
-	enum vs_card_kind kind;
-	int key;
-	char mac[VS_MAC_LEN];
-	char network[VS_MOID_LEN];	/* moId of the network or port group; of
-					 * a device its label, class or profile */
-	uint16_t vendor, device;	/* of a dynamic device, 0: several */
-	char switch_uuid[VS_LABEL_LEN];
-	/* sriov: the PF, "" while an automatic one is not resolved;
-	 * fixed passthrough: the device's own address (may be a VF's). */
-	char pci[VS_PCI_LEN];
-	bool automatic;
-	bool mtu_change_allowed;
-};
-
 /* A device; in VMs of ours one that we gave. */
 static inline bool vs_card_is_device(const struct vs_card *c)
 {
@@ -146,9 +131,10 @@ struct vs_vm {
 	char folder[VS_MOID_LEN];	/* parent */
 	char host[VS_MOID_LEN];
 	char pool[VS_MOID_LEN];		/* resource pool, "" not known */
-	/* what the cluster's DRS and HA do to it: an override of its own */
-	enum vs_override drs, ha;
-	bool drs_moves;			/* drs automated: while it is on, too */
+	struct {	/* what the cluster's DRS and HA do to it: its own override */
+		enum vs_override drs, ha;
+		bool drs_moves;		/* drs automated: while it is on, too */
+	} policy;
 	enum vs_power power;
 	bool connected;			/* runtime.connectionState */
 	bool readable;			/* devices and power were delivered */
@@ -160,9 +146,10 @@ struct vs_vm {
 	bool marked;			/* it is a mark, and says: */
 	struct vs_mark mark;
 	char profile[24];
-	uint64_t guest_words;		/* a hash of what its guest will
-					 * read; 0: not known */
-	bool users_write;		/* its guest's users may write guestinfo */
+	struct {
+		uint64_t hash;		/* of what its guest will read; 0: unknown */
+		bool users_write;	/* its guest's users may write guestinfo */
+	} words;
 	char change_version[64];
 	int vcpus;
 	int64_t memory_mb;
@@ -173,27 +160,33 @@ struct vs_vm {
 	struct vs_card cards[VS_VM_CARDS];
 	int ncards;
 	char job_tag[48];		/* slurm.vsphere.job: "JOBID.RESTARTS", Retention=destroy */
-	char disk_dir[VS_LABEL_LEN];	/* "[store] dir/" of its vmx */
-	bool disks_own;			/* every disk lies in disk_dir */
-	/* "[store] dir/\n" of each directory with a disk that its own stand on,
-	 * NULL: none; set by vs_vm_set_bases */
-	char *bases;
-	bool bases_told;		/* ever */
-	char bios_uuid[VS_UUID_LEN];	/* an instant clone's mark names it */
-	bool frozen;			/* for instant clones */
+	struct {
+		char dir[VS_LABEL_LEN];	/* "[store] dir/" of its vmx */
+		bool own;		/* every disk lies in dir */
+		/* "[store] dir/\n" of each directory with a disk that its own
+		 * stand on, NULL: none; set by vs_vm_set_bases */
+		char *bases;
+		bool bases_told;	/* ever */
+	} disks;
+	struct {
+		char bios_uuid[VS_UUID_LEN];	/* an instant clone's mark names it */
+		bool frozen;		/* for instant clones */
+		char from[VS_UUID_LEN];	/* of this parent it was made, "": none */
+		char snapshot[VS_MOID_LEN];	/* a parent's own one, "": none */
+	} clone;
 	bool as_parent;			/* it says to be one, set by */
 	struct vs_parent_mark parent;	/* vs_vm_set_parent */
-	char from[VS_UUID_LEN];		/* of this parent it was made, "": none */
-	char snapshot[VS_MOID_LEN];	/* a parent's own one, "": none */
-	/* What the guest of this boot said last, "": nothing yet. */
-	char guest_state[16];		/* booting, ready, failed */
-	char guest_reason[VS_GUEST_SAYS];
+	struct {	/* What the guest of this boot said last, "": nothing yet. */
+		char state[16];		/* booting, ready, failed */
+		char reason[VS_GUEST_SAYS];
+	} guest;
 
-	/* kept by shared_capacity.c: what of it is in the pools' and the
-	 * datastore's values as read last, and in those that are being read */
-	struct vs_share told, telling;
-	int64_t made_mb;		/* its disks, while no reading has seen it
+	struct {	/* kept by shared_capacity.c: what of it is in the pools' and the
+			 * datastore's values as read last, and in those being read */
+		struct vs_share told, telling;
+		int64_t made_mb;	/* its disks, while no reading has seen it
 					 * and no hold stands for them */
+	} share;
 
 	/* kept by the inventory: host, name and folder change through their
 	 * setters only */

@@ -152,8 +152,8 @@ static const char *card_type(struct vs_vc *vc, const char *moid, int key)
 {
 	struct vcx_vm *vm = vs_inv_vm(vc->inv, moid);
 
-	for (size_t i = 0; vm && i < vm->ncards; i++)
-		if (vm->cards[i].key == key)
+	for (size_t i = 0; vm && i < vm->v.ncards; i++)
+		if (vm->v.cards[i].key == key)
 			return vm->card_types[i];
 	return NULL;
 }

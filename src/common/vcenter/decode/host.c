@@ -9,7 +9,6 @@
  * physical NIC is no network device and is left out. Link is told, not judged:
  * an InfiniBand port shows none.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +30,6 @@ const char *const vs_inv_host_paths[] = {
 	"config.virtualNicManagerInfo.netConfig",
 	NULL
 };
-
-static char *lower(const char *s)
-{
-	char *out = vs_strdup(s);
-
-	for (char *p = out; *p; p++)
-		*p = tolower((unsigned char)*p);
-	return out;
-}
 
 static char *opt_str(struct vs_j j, const char *key)
 {
@@ -68,7 +58,7 @@ static void set_pts(struct vcx_host *h, struct vs_j list)
 		if (strcmp(vs_j_type(p), "HostSriovInfo") ||
 		    !vs_j_bool_or(vs_j_opt(p, "sriovCapable"), false))
 			continue;
-		pt->pci = lower(vs_j_str(vs_j_get(p, "id")));
+		pt->pci = vs_str_lower(vs_j_str(vs_j_get(p, "id")));
 		if (vs_j_bool_or(vs_j_opt(p, "sriovActive"), false))
 			pt->vfs = (int)vs_j_int_or(vs_j_opt(p,
 						"numVirtualFunction"), 0);
@@ -108,7 +98,7 @@ static void set_pnics(struct vcx_host *h, struct vs_j list)
 
 		nic->key = opt_str(p, "key");
 		nic->device = opt_str(p, "device");
-		nic->pci = lower(vs_j_str_or(vs_j_opt(p, "pci"), ""));
+		nic->pci = vs_str_lower(vs_j_str_or(vs_j_opt(p, "pci"), ""));
 		nic->driver = opt_str(p, "driver");
 		nic->version = opt_str(p, "driverVersion");
 		nic->firmware = opt_str(p, "firmwareVersion");
@@ -185,7 +175,7 @@ static void set_numas(struct vcx_host *h, struct vs_j info)
 
 			VS_GROW(h->numas, cap, h->nnumas + 1);
 			u = &h->numas[h->nnumas++];
-			u->pci = lower(vs_j_str(vs_j_at(pci, k)));
+			u->pci = vs_str_lower(vs_j_str(vs_j_at(pci, k)));
 			u->node = (int)vs_j_int_or(vs_j_opt(node, "typeId"),
 						   (int64_t)i);
 			u->threads = (int)vs_j_len(vs_j_opt(node, "cpuID"));

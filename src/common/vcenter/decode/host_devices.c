@@ -9,21 +9,11 @@
  * for a reboot) or not, and is told for the checks alone; ids are unsigned here,
  * though the API has them signed.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/mem.h"
 #include "vcenter/decode/inventory.h"
-
-static char *lower(const char *s)
-{
-	char *out = vs_strdup(s);
-
-	for (char *p = out; *p; p++)
-		*p = (char)tolower((unsigned char)*p);
-	return out;
-}
 
 static void clear_devices(struct vcx_host *h)
 {
@@ -65,7 +55,7 @@ void vs_inv_set_devices(struct vcx_host *h, struct vs_j list)
 		struct vs_vc_function *d =
 			&h->passthrough.devices[h->passthrough.ndevices++];
 
-		d->pci = lower(vs_j_str_or(vs_j_opt(dev, "id"), ""));
+		d->pci = vs_str_lower(vs_j_str_or(vs_j_opt(dev, "id"), ""));
 		d->name = vs_strdup(vs_j_str_or(vs_j_opt(dev, "deviceName"),
 						""));
 		d->vendor = id_of(dev, "vendorId");
@@ -92,7 +82,7 @@ void vs_inv_set_gives(struct vcx_host *h, struct vs_j list)
 		    !vs_j_bool_or(vs_j_opt(p, "passthruCapable"), false))
 			continue;
 		g->sriov = vs_j_bool_or(vs_j_opt(p, "sriovCapable"), false);
-		g->pci = lower(vs_j_str_or(vs_j_opt(p, "id"), ""));
+		g->pci = vs_str_lower(vs_j_str_or(vs_j_opt(p, "id"), ""));
 		g->label = vs_strdup(vs_j_str_or(vs_j_opt(p, "hardwareLabel"),
 						 ""));
 		h->passthrough.ngives++;

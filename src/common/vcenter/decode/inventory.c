@@ -109,8 +109,8 @@ static struct vcx_vm *vm_dirty(struct vs_inv *inv, const char *moid)
 
 	if (!vm) {
 		vm = vs_calloc(1, sizeof(*vm));
-		vm->moid = vs_strdup(moid);
-		HASH_ADD_KEYPTR(hh, inv->vms, vm->moid, strlen(vm->moid), vm);
+		vm->v.moid = vs_strdup(moid);
+		HASH_ADD_KEYPTR(hh, inv->vms, vm->v.moid, strlen(moid), vm);
 	}
 	if (!vm->dirty) {
 		vm->dirty = true;
@@ -281,7 +281,7 @@ static unsigned int try_prop(enum vcx_filter f, const char *path,
 	}
 	vm = vs_calloc(1, sizeof(*vm));
 	vs_inv_vm_prop(vm, path, val);
-	bits = vm->has;
+	bits = vm->v.has;
 	vs_inv_vm_free(vm);
 	return bits;
 }
@@ -617,7 +617,7 @@ void vs_inv_try_barred(struct vs_inv *inv)
 		for (int f = VCX_F_VMS; f <= VCX_F_OURS; f++)
 			if (vm->barred[f])
 				want_refetch(inv, f, "VirtualMachine",
-					     vm->moid);
+					     vm->v.moid);
 	}
 	if (all)
 		inv->round++;
@@ -649,15 +649,15 @@ static void flush_vm(struct vs_inv *inv, struct vcx_vm *vm)
 
 		/* Who took it for unreadable needs these to take it back. */
 		if (vm->told_unreadable && !unreadable && vm->in[VCX_F_VMS])
-			vm->has |= VS_VC_VM_POWER | VS_VC_VM_CARDS;
-		if (vm->has || unreadable != vm->told_unreadable)
+			vm->v.has |= VS_VC_VM_POWER | VS_VC_VM_CARDS;
+		if (vm->v.has || unreadable != vm->told_unreadable)
 			vs_inv_vm_deliver(vm, inv->ev, inv->ev_arg);
 		vm->told_unreadable = unreadable;
 		return;
 	}
 	HASH_DEL(inv->vms, vm);
 	if (inv->ev->gone)
-		inv->ev->gone(inv->ev_arg, VS_VC_VM, vm->moid);
+		inv->ev->gone(inv->ev_arg, VS_VC_VM, vm->v.moid);
 	vs_inv_vm_free(vm);
 }
 

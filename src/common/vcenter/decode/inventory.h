@@ -24,30 +24,20 @@ enum vcx_filter { VCX_F_VMS, VCX_F_OURS, VCX_F_HOSTS, VCX_F_TASKS,
 #define VCX_KEY_REASON "guestinfo.slurm.reason"
 #define VCX_KEY_NUMA "numa.nodeAffinity"
 
-
-/* A VM's extraConfig, as far as it is known here. */
-struct vcx_extra {
-	char *owner, *profile, *job, *guest_state, *guest_reason, *numa;
-	char *parent, *from;
-	char *guest[VS_VC_NGUEST];	/* by enum vs_vc_guest_key */
-};
-
-/* A VM's disks: vm_disks.c owns it. vm.c makes room for the files. */
+/* Of a VM's disks: vm_disks.c owns it. vm.c makes room for the files. */
 struct vcx_disks {
 	char **files;
 	size_t n;
 	char **under;			/* files that its disks stand on */
 	size_t nunder, cap_under;
-	char *bases;
-	char *dir;
 };
 
 struct vcx_vm {
-	char *moid;
+	/* What is delivered. vm.c owns its texts, and fills in at the delivery what
+	 * hangs on several properties. `has` is what is yet to be delivered. */
+	struct vs_vc_vm v;
 	bool in[VCX_NFILTERS];
-	unsigned int has;		/* to be delivered */
-	bool dirty, told_unreadable, connected, is_template, tools, mem_locked,
-	     latency_high;
+	bool dirty, told_unreadable;
 	bool barred[VCX_NFILTERS];	/* not all of it may be read, or can */
 	bool said;			/* that it can't be read, in the log */
 	unsigned int held[VCX_NFILTERS];	/* VS_VC_VM_* of what can't: not
@@ -55,15 +45,8 @@ struct vcx_vm {
 	bool bare;			/* vCenter itself knows no config of it:
 					 * invalid, inaccessible */
 	unsigned int tried;		/* inv's round in which it was tried */
-	char *name, *folder, *host, *pool, *uuid, *change_version, *power, *vmx;
-	char *snapshot, *bios;
-	struct vcx_extra extra;
-	bool frozen;
-	int vcpus;
-	int64_t memory_mb, cpu_reserved, mem_reserved;
-	struct vs_vc_card *cards;
-	char **card_types;		/* beside cards */
-	size_t ncards;
+	char *guest[VS_VC_NGUEST];	/* by enum vs_vc_guest_key */
+	char **card_types;		/* beside v.cards */
 	struct vcx_disks disks;
 	TAILQ_ENTRY(vcx_vm) link;	/* dirty ones */
 	UT_hash_handle hh;
@@ -207,10 +190,10 @@ bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val);
 unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
 			      struct vs_j val);
 /* vm_disks.c: a VM's disks; what they say of its directory, whose others
- * they stand on (into disk_dir and bases); are all in the former? */
+ * they stand on, and whether all are in the former, into its record. */
 void vs_inv_read_disk(struct vcx_vm *vm, struct vs_j backing);
 void vs_inv_clear_disks(struct vcx_vm *vm);
-bool vs_inv_vm_disks(struct vcx_vm *vm);
+void vs_inv_vm_disks(struct vcx_vm *vm);
 /* The moId of the first of our name in a list of trees, NULL: none. */
 const char *vs_inv_find_snapshot(struct vs_j list, int depth);
 /* host_devices.c: the devices that a host hands to VMs. */
@@ -266,6 +249,8 @@ void vs_inv_host_free(struct vcx_host *h);
 #define VCX_DEVICE_PATHS 5	/* so many come first of a host's */
 extern const char *const vs_inv_vm_paths[], *const vs_inv_ours_paths[],
 	*const vs_inv_host_paths[], *const vs_inv_task_paths[];
+/* A copy in lower case; the caller frees it. */
+char *vs_str_lower(const char *s);
 void vs_strs_free(char **strs, size_t n);
 /* Strings of an array of strings or references. */
 char **vs_strs_read(struct vs_j arr, bool refs, size_t *n);

@@ -3,6 +3,7 @@
  * Values that several decoders read: a property by its path, a list of strings
  * or of references, an object's name.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,15 @@ struct vs_j vs_vcx_prop(struct vs_j prop_set, const char *path)
 	}
 	vs_strlcpy(none.where, path, sizeof(none.where));
 	return none;
+}
+
+char *vs_str_lower(const char *s)
+{
+	char *out = vs_strdup(s);
+
+	for (char *p = out; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	return out;
 }
 
 void vs_strs_free(char **strs, size_t n)

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "util/card.h"
 #include "util/err.h"
-#include "util/name.h"
 #include "vcenter/spec/vm_spec.h"
 
 /* ---- what was resolved -------------------------------------------------- */
@@ -120,16 +120,6 @@ struct vs_vc_host {
 	int reboot;			/* it needs one: 1, 0 */
 };
 
-enum vs_vc_card_kind { VS_VC_CARD_OTHER, VS_VC_CARD_ETHERNET,
-	VS_VC_CARD_VMXNET3, VS_VC_CARD_PVRDMA, VS_VC_CARD_SRIOV,
-	VS_VC_CARD_PCI_FIXED, VS_VC_CARD_PCI_DYNAMIC, VS_VC_CARD_PCI_DVX,
-	VS_VC_CARD_PCI_VGPU };
-struct vs_vc_card { enum vs_vc_card_kind kind; int key; const char *mac;
-	const char *network;		/* moId of a standard network, or ""; of
-					 * a device its label, class, profile */
-	int vendor, device;		/* likewise, 0: it allows several */
-	const char *portgroup_key, *switch_uuid;	/* or "" */
-	const char *pci; bool automatic, mtu_change_allowed; };
 enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
        VS_VC_VM_CONN = 8, VS_VC_VM_CARDS = 16, VS_VC_VM_CONFIG = 32,
        VS_VC_VM_MARK = 64, VS_VC_VM_PARENT = 128, VS_VC_VM_TOOLS = 256,
@@ -152,8 +142,9 @@ struct vs_vc_vm {
 	int vcpus; int64_t memory_mb, cpu_reserved_mhz, mem_reserved_mb;
 	bool mem_locked, latency_high;
 	const char *numa;		/* numa.nodeAffinity, NULL: none */
-	const struct vs_vc_card *cards; size_t ncards;
-	const char *disk_dir;		/* "[store] dir/" of its vmx */
+	struct vs_card *cards; size_t ncards;
+	const char *vmx;		/* "[store] dir/vm.vmx" */
+	const char *disk_dir;		/* "[store] dir/" of it */
 	bool disks_own;			/* all disks lie there */
 	const char *bases;		/* other directories with disks that these
 					 * stand on, each with a newline; or "" */

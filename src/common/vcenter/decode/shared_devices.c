@@ -7,21 +7,11 @@
  *
  * Rules: what isn't said is not there; nothing is judged here.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/mem.h"
 #include "vcenter/decode/inventory.h"
-
-static char *lower(const char *s)
-{
-	char *out = vs_strdup(s);
-
-	for (char *p = out; *p; p++)
-		*p = (char)tolower((unsigned char)*p);
-	return out;
-}
 
 static const char *opt(struct vs_j j, const char *key)
 {
@@ -50,7 +40,7 @@ static void clear_gpus(struct vcx_host *h)
 /* "pciId" is documented as "bus:slot.function"; hosts write the segment, too. */
 static char *address(const char *s)
 {
-	VS_FREE char *low = lower(s);
+	VS_FREE char *low = vs_str_lower(s);
 
 	return strlen(low) == strlen("3b:00.0") ? vs_asprintf("0000:%s", low) :
 		vs_strdup(low);

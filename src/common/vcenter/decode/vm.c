@@ -92,75 +92,64 @@ static void set_option(char **slot, struct vs_j val)
 
 static void clear_devices(struct vcx_vm *vm)
 {
-	for (size_t i = 0; i < vm->ncards; i++) {
-		struct vs_vc_card *c = &vm->cards[i];
-
-		free((char *)c->mac);
-		free((char *)c->network);
-		free((char *)c->portgroup_key);
-		free((char *)c->switch_uuid);
-		free((char *)c->pci);
-	}
-	free(vm->cards);
-	vs_strs_free(vm->card_types, vm->ncards);
+	free(vm->v.cards);
+	vs_strs_free(vm->card_types, vm->v.ncards);
 	vs_inv_clear_disks(vm);
-	vm->cards = NULL;
+	vm->v.cards = NULL;
 	vm->card_types = NULL;
-	vm->ncards = 0;
+	vm->v.ncards = 0;
 }
 
-static char *lower(const char *s)
+static void copy_lower(char *to, const char *s, size_t size)
 {
-	char *out = vs_strdup(s);
-
-	for (char *p = out; *p; p++)
-		*p = tolower((unsigned char)*p);
-	return out;
+	vs_strlcpy(to, s, size);
+	for (; *to; to++)
+		*to = (char)tolower((unsigned char)*to);
 }
 
-static enum vs_vc_card_kind kind_of(struct vs_j dev, const char *type)
+static enum vs_card_kind kind_of(struct vs_j dev, const char *type)
 {
 	const char *backing = vs_j_type(vs_j_opt(dev, "backing"));
 
 	if (!strcmp(type, "VirtualSriovEthernetCard"))
-		return VS_VC_CARD_SRIOV;
+		return VS_CARD_SRIOV;
 	if (!strcmp(type, "VirtualVmxnet3Vrdma"))
-		return VS_VC_CARD_PVRDMA;
+		return VS_CARD_PVRDMA;
 	if (!strcmp(type, "VirtualVmxnet3"))
-		return VS_VC_CARD_VMXNET3;
+		return VS_CARD_VMXNET3;
 	if (!strcmp(type, "VirtualPCIPassthrough")) {
 		if (!strcmp(backing, "VirtualPCIPassthroughDeviceBackingInfo"))
-			return VS_VC_CARD_PCI_FIXED;
+			return VS_CARD_PCI_FIXED;
 		if (!strcmp(backing, "VirtualPCIPassthroughDynamicBackingInfo"))
-			return VS_VC_CARD_PCI_DYNAMIC;
+			return VS_CARD_PCI_DYNAMIC;
 		if (!strcmp(backing, "VirtualPCIPassthroughDvxBackingInfo"))
-			return VS_VC_CARD_PCI_DVX;
+			return VS_CARD_PCI_DVX;
 		if (!strcmp(backing, "VirtualPCIPassthroughVmiopBackingInfo"))
-			return VS_VC_CARD_PCI_VGPU;
-		return VS_VC_CARD_OTHER;
+			return VS_CARD_PCI_VGPU;
+		return VS_CARD_OTHER;
 	}
 	/* E1000, E1000e, PCNet32, Vmxnet2, ...: all have an address. */
-	return vs_j_null(vs_j_opt(dev, "addressType")) ? VS_VC_CARD_OTHER :
-		VS_VC_CARD_ETHERNET;
+	return vs_j_null(vs_j_opt(dev, "addressType")) ? VS_CARD_OTHER :
+		VS_CARD_ETHERNET;
 }
 
-static void read_network(struct vs_vc_card *c, struct vs_j backing)
+static void read_network(struct vs_card *c, struct vs_j backing)
 {
 	struct vs_j port = vs_j_opt(backing, "port");
+	const char *key = vs_j_str_or(vs_j_opt(port, "portgroupKey"), "");
+	const char *network = vs_j_ref(vs_j_opt(backing, "network"), NULL);
 
-	c->switch_uuid = vs_strdup(vs_j_str_or(vs_j_opt(port, "switchUuid"),
-					       ""));
-	c->portgroup_key = vs_strdup(vs_j_str_or(vs_j_opt(port,
-							  "portgroupKey"), ""));
-	c->network = vs_strdup(vs_j_ref(vs_j_opt(backing, "network"), NULL));
+	vs_strlcpy(c->switch_uuid, vs_j_str_or(vs_j_opt(port, "switchUuid"), ""),
+		   sizeof(c->switch_uuid));
+	vs_strlcpy(c->network, *key ? key : network, sizeof(c->network));
 }
 
-static void read_pf(struct vs_vc_card *c, struct vs_j dev)
+static void read_pf(struct vs_card *c, struct vs_j dev)
 {
 	static const char automatic[] = "automatic-";
 	struct vs_j pf = vs_j_opt(vs_j_opt(dev, "sriovBacking"),
 				  "physicalFunctionBacking");
-	VS_FREE char *id = lower(vs_j_str_or(vs_j_opt(pf, "id"), ""));
+	VS_FREE char *id = vs_str_lower(vs_j_str_or(vs_j_opt(pf, "id"), ""));
 	const char *pci = id;
 
 	c->automatic = !*id || !strncmp(id, automatic, strlen(automatic));
@@ -168,52 +157,50 @@ static void read_pf(struct vs_vc_card *c, struct vs_j dev)
 		pci = id + strlen(automatic);
 	if (c->automatic && !strcmp(pci, "0000:00:00.0"))
 		pci = "";
-	c->pci = vs_strdup(pci);
+	vs_strlcpy(c->pci, pci, sizeof(c->pci));
 	c->mtu_change_allowed =
 		vs_j_bool_or(vs_j_opt(dev, "allowGuestOSMtuChange"), false);
 }
 
 /* A fixed one has an address; a dynamic one says what it allows, and perhaps a
  * label, others their class or profile. Which device it got the backing doesn't say. */
-static void read_device(struct vs_vc_card *c, struct vs_j backing)
+static void read_device(struct vs_card *c, struct vs_j backing)
 {
 	struct vs_j allowed = vs_j_opt(backing, "allowedDevice");
 	struct vs_j first;
 
-	c->network = vs_strdup(vs_j_str_or(vs_j_opt(backing,
-		c->kind == VS_VC_CARD_PCI_DVX ? "deviceClass" :
-		c->kind == VS_VC_CARD_PCI_VGPU ? "vgpu" : "customLabel"), ""));
-	c->switch_uuid = vs_strdup("");
-	c->portgroup_key = vs_strdup("");
-	c->pci = c->kind == VS_VC_CARD_PCI_FIXED ?
-		lower(vs_j_str_or(vs_j_opt(backing, "id"), "")) :
-		vs_strdup("");
-	if (c->kind != VS_VC_CARD_PCI_DYNAMIC || vs_j_len(allowed) != 1)
+	vs_strlcpy(c->network, vs_j_str_or(vs_j_opt(backing,
+		c->kind == VS_CARD_PCI_DVX ? "deviceClass" :
+		c->kind == VS_CARD_PCI_VGPU ? "vgpu" : "customLabel"), ""),
+		sizeof(c->network));
+	if (c->kind == VS_CARD_PCI_FIXED)
+		copy_lower(c->pci, vs_j_str_or(vs_j_opt(backing, "id"), ""),
+			   sizeof(c->pci));
+	if (c->kind != VS_CARD_PCI_DYNAMIC || vs_j_len(allowed) != 1)
 		return;
 	first = vs_j_at(allowed, 0);	/* beyond its end would fail the update */
-	c->vendor = (int)vs_j_int_or(vs_j_opt(first, "vendorId"), 0) & 0xffff;
-	c->device = (int)vs_j_int_or(vs_j_opt(first, "deviceId"), 0) & 0xffff;
+	c->vendor = (uint16_t)vs_j_int_or(vs_j_opt(first, "vendorId"), 0);
+	c->device = (uint16_t)vs_j_int_or(vs_j_opt(first, "deviceId"), 0);
 }
 
 static void read_card(struct vcx_vm *vm, struct vs_j dev, const char *type,
-		      enum vs_vc_card_kind kind)
+		      enum vs_card_kind kind)
 {
-	struct vs_vc_card *c = &vm->cards[vm->ncards];
+	struct vs_card *c = &vm->v.cards[vm->v.ncards];
 	struct vs_j backing = vs_j_opt(dev, "backing");
 
 	c->kind = kind;
 	c->key = (int)vs_j_int_or(vs_j_opt(dev, "key"), 0);
-	c->mac = lower(vs_j_str_or(vs_j_opt(dev, "macAddress"), ""));
-	vm->card_types[vm->ncards++] = vs_strdup(type);
-	if (kind == VS_VC_CARD_PCI_FIXED || kind >= VS_VC_CARD_PCI_DYNAMIC) {
+	copy_lower(c->mac, vs_j_str_or(vs_j_opt(dev, "macAddress"), ""),
+		   sizeof(c->mac));
+	vm->card_types[vm->v.ncards++] = vs_strdup(type);
+	if (kind == VS_CARD_PCI_FIXED || kind >= VS_CARD_PCI_DYNAMIC) {
 		read_device(c, backing);
 		return;
 	}
 	read_network(c, backing);
-	if (kind == VS_VC_CARD_SRIOV)
+	if (kind == VS_CARD_SRIOV)
 		read_pf(c, dev);
-	else
-		c->pci = vs_strdup("");
 }
 
 static void set_devices(struct vcx_vm *vm, struct vs_j list)
@@ -223,15 +210,15 @@ static void set_devices(struct vcx_vm *vm, struct vs_j list)
 	clear_devices(vm);
 	if (!n)
 		return;
-	vm->cards = vs_calloc(n, sizeof(*vm->cards));
+	vm->v.cards = vs_calloc(n, sizeof(*vm->v.cards));
 	vm->card_types = vs_calloc(n, sizeof(*vm->card_types));
 	vm->disks.files = vs_calloc(n, sizeof(*vm->disks.files));
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j dev = vs_j_at(list, i);
 		const char *type = vs_j_type(dev);
-		enum vs_vc_card_kind kind = kind_of(dev, type);
+		enum vs_card_kind kind = kind_of(dev, type);
 
-		if (kind != VS_VC_CARD_OTHER)
+		if (kind != VS_CARD_OTHER)
 			read_card(vm, dev, type, kind);
 		else if (!strcmp(type, "VirtualDisk"))
 			vs_inv_read_disk(vm, vs_j_opt(dev, "backing"));
@@ -251,7 +238,7 @@ struct row {
 	unsigned int bit;
 };
 
-#define AT(member) offsetof(struct vcx_vm, member)
+#define AT(member) offsetof(struct vcx_vm, v.member)
 static const struct row rows[] = {
 	{ "runtime.powerState", STR, AT(power), NULL, VS_VC_VM_POWER },
 	{ "runtime.host", REF, AT(host), NULL, VS_VC_VM_HOST },
@@ -263,9 +250,9 @@ static const struct row rows[] = {
 	{ "config.hardware.numCPU", INT, AT(vcpus), NULL, VS_VC_VM_CONFIG },
 	{ "config.hardware.memoryMB", LONG, AT(memory_mb), NULL,
 	  VS_VC_VM_CONFIG },
-	{ "config.memoryAllocation", RESERVED, AT(mem_reserved), NULL,
+	{ "config.memoryAllocation", RESERVED, AT(mem_reserved_mb), NULL,
 	  VS_VC_VM_CONFIG },
-	{ "config.cpuAllocation", RESERVED, AT(cpu_reserved), NULL,
+	{ "config.cpuAllocation", RESERVED, AT(cpu_reserved_mhz), NULL,
 	  VS_VC_VM_CONFIG },
 	{ "config.memoryReservationLockedToMax", BOOL, AT(mem_locked), NULL,
 	  VS_VC_VM_CONFIG },
@@ -275,29 +262,30 @@ static const struct row rows[] = {
 	{ "parent", REF, AT(folder), NULL, VS_VC_VM_PARENT },
 	{ "resourcePool", REF, AT(pool), NULL, VS_VC_VM_POOL },
 	{ "config.instanceUuid", STR, AT(uuid), NULL, VS_VC_VM_CONFIG },
-	{ "config.uuid", STR, AT(bios), NULL, VS_VC_VM_CONFIG },
+	{ "config.uuid", STR, AT(bios_uuid), NULL, VS_VC_VM_CONFIG },
 	{ "runtime.instantCloneFrozen", BOOL, AT(frozen), NULL,
 	  VS_VC_VM_FROZEN },
 	{ "config.changeVersion", STR, AT(change_version), NULL,
 	  VS_VC_VM_CONFIG },
 	{ "config.files.vmPathName", STR, AT(vmx), NULL, VS_VC_VM_DISKS },
-	{ "guest.toolsRunningStatus", IS, AT(tools), "guestToolsRunning",
+	{ "guest.toolsRunningStatus", IS, AT(tools_running), "guestToolsRunning",
 	  VS_VC_VM_TOOLS },
-	{ KEYED(VS_KEY_OWNER), OPTION, AT(extra.owner), NULL, VS_VC_VM_MARK },
-	{ KEYED(VS_KEY_PROFILE), OPTION, AT(extra.profile), NULL,
+	{ KEYED(VS_KEY_OWNER), OPTION, AT(owner_mark), NULL, VS_VC_VM_MARK },
+	{ KEYED(VS_KEY_PROFILE), OPTION, AT(profile), NULL,
 	  VS_VC_VM_MARK },
-	{ KEYED(VCX_KEY_JOB), OPTION, AT(extra.job), NULL, VS_VC_VM_MARK },
-	{ KEYED(VCX_KEY_PARENT), OPTION, AT(extra.parent), NULL,
+	{ KEYED(VCX_KEY_JOB), OPTION, AT(job_tag), NULL, VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_PARENT), OPTION, AT(parent), NULL,
 	  VS_VC_VM_MARK },
-	{ KEYED(VCX_KEY_FROM), OPTION, AT(extra.from), NULL, VS_VC_VM_MARK },
+	{ KEYED(VCX_KEY_FROM), OPTION, AT(from), NULL, VS_VC_VM_MARK },
 	{ "snapshot", SNAPSHOT, AT(snapshot), NULL, VS_VC_VM_SNAPSHOT },
-	{ KEYED(VCX_KEY_NUMA), OPTION, AT(extra.numa), NULL, VS_VC_VM_CONFIG },
-	{ KEYED(VCX_KEY_STATE), OPTION, AT(extra.guest_state), NULL,
+	{ KEYED(VCX_KEY_NUMA), OPTION, AT(numa), NULL, VS_VC_VM_CONFIG },
+	{ KEYED(VCX_KEY_STATE), OPTION, AT(guest_state), NULL,
 	  VS_VC_VM_GUEST },
-	{ KEYED(VCX_KEY_REASON), OPTION, AT(extra.guest_reason), NULL,
+	{ KEYED(VCX_KEY_REASON), OPTION, AT(guest_reason), NULL,
 	  VS_VC_VM_GUEST },
 #define X(key, name)							\
-	{ KEYED(name), OPTION, AT(extra.guest[VS_VC_G_##key]), NULL,	\
+	{ KEYED(name), OPTION,						\
+	  offsetof(struct vcx_vm, guest[VS_VC_G_##key]), NULL,		\
 	  VS_VC_VM_WORDS },
 	GUEST_KEYS
 #undef X
@@ -354,7 +342,7 @@ bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val)
 		if (strcmp(rows[i].path, path))
 			continue;
 		set(vm, &rows[i], val);
-		vm->has |= rows[i].bit;
+		vm->v.has |= rows[i].bit;
 		return true;
 	}
 	return false;
@@ -392,51 +380,41 @@ bool vs_inv_vm_unreadable(const struct vcx_vm *vm)
 	return vm->bare || vs_inv_vm_barred(vm);
 }
 
+static bool is_text(const struct row *r)
+{
+	return r->how == STR || r->how == REF || r->how == OPTION ||
+		r->how == SNAPSHOT;
+}
+
 void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		       void *arg)
 {
-	struct vs_vc_vm out = {
-		.moid = vm->moid, .has = vm->has, .name = vm->name,
-		.folder = vm->folder ? vm->folder : "",
-		.host = vm->host ? vm->host : "",
-		.pool = vm->pool ? vm->pool : "",
-		.uuid = vm->uuid ? vm->uuid : "",
-		.bios_uuid = vm->bios ? vm->bios : "", .frozen = vm->frozen,
-		.change_version = vm->change_version ? vm->change_version : "",
-		.power = vm->power, .connected = vm->connected,
-		.is_template = vm->is_template, .tools_running = vm->tools,
-		.owner_mark = vm->extra.owner, .profile = vm->extra.profile,
-		.job_tag = vm->extra.job, .guest_state = vm->extra.guest_state,
-		.guest = (const char *const *)vm->extra.guest,
-		.guest_reason = vm->extra.guest_reason, .vcpus = vm->vcpus,
-		.parent = vm->extra.parent, .from = vm->extra.from,
-		.snapshot = vm->snapshot ? vm->snapshot : "",
-		.memory_mb = vm->memory_mb,
-		.cpu_reserved_mhz = vm->cpu_reserved,
-		.mem_reserved_mb = vm->mem_reserved,
-		.mem_locked = vm->mem_locked, .numa = vm->extra.numa,
-		.latency_high = vm->latency_high,
-		.cards = vm->cards, .ncards = vm->ncards,
-		.unreadable = vs_inv_vm_unreadable(vm),
-	};
+	struct vs_vc_vm *v = &vm->v, out;
 
-	vm->has = 0;
+	if (v->vmx && v->has & VS_VC_VM_DISKS)
+		vs_inv_vm_disks(vm);
+	v->unreadable = vs_inv_vm_unreadable(vm);
+	v->guest = (const char *const *)vm->guest;
+	out = *v;
+	v->has = 0;
+	/* NULL is a key of extraConfig that isn't set. */
+	for (size_t i = 0; i < VS_COUNT(rows); i++)
+		if (is_text(&rows[i]) && rows[i].how != OPTION) {
+			const char **slot = (void *)((char *)&out + rows[i].slot);
+
+			*slot = *slot ? *slot : "";
+		}
 	out.has &= ~(vm->held[VCX_F_VMS] | vm->held[VCX_F_OURS]);
 	/* What is not known is not said, rather than said to be empty. */
 	if (vm->bare)
 		out.has &= ~(VS_VC_VM_CARDS | VS_VC_VM_DISKS |
 			     VS_VC_VM_CONFIG | VS_VC_VM_MARK);
-	if (!vm->power)
+	if (!v->power)
 		out.has &= ~VS_VC_VM_POWER;
-	if (!vm->name)
+	if (!v->name)
 		out.has &= ~VS_VC_VM_NAME;
-	if (!vm->vmx)
+	if (!v->vmx)
 		out.has &= ~VS_VC_VM_DISKS;
-	if (out.has & VS_VC_VM_DISKS) {
-		out.disks_own = vs_inv_vm_disks(vm);
-		out.disk_dir = vm->disks.dir;
-		out.bases = vm->disks.bases;
-	}
 	if (ev->vm)
 		ev->vm(arg, &out);
 }
@@ -444,28 +422,11 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 void vs_inv_vm_free(struct vcx_vm *vm)
 {
 	clear_devices(vm);
-	free(vm->moid);
-	free(vm->name);
-	free(vm->folder);
-	free(vm->host);
-	free(vm->pool);
-	free(vm->uuid);
-	free(vm->change_version);
-	free(vm->power);
-	free(vm->vmx);
-	free(vm->extra.owner);
-	free(vm->extra.profile);
-	free(vm->extra.job);
-	free(vm->extra.guest_state);
-	free(vm->extra.guest_reason);
-	free(vm->extra.numa);
-	free(vm->disks.dir);
-	free(vm->extra.parent);
-	free(vm->extra.from);
-	free(vm->snapshot);
-	free(vm->bios);
-	for (int i = 0; i < VS_VC_NGUEST; i++)
-		free(vm->extra.guest[i]);
-	free(vm->disks.bases);
+	for (size_t i = 0; i < VS_COUNT(rows); i++)
+		if (is_text(&rows[i]))
+			free(*(char **)((char *)vm + rows[i].slot));
+	free((char *)vm->v.disk_dir);
+	free((char *)vm->v.bases);
+	free((char *)vm->v.moid);
 	free(vm);
 }

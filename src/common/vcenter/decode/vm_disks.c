@@ -75,12 +75,12 @@ static char *dir_of(const char *file)
 
 static bool disks_own(const struct vcx_vm *vm)
 {
-	if (!*vm->disks.dir)
+	if (!*vm->v.disk_dir)
 		return false;
 	for (size_t i = 0; i < vm->disks.n; i++) {
 		VS_FREE char *dir = dir_of(vm->disks.files[i]);
 
-		if (strcmp(dir, vm->disks.dir))
+		if (strcmp(dir, vm->v.disk_dir))
 			return false;
 	}
 	return true;
@@ -96,7 +96,7 @@ static char *bases_of(const struct vcx_vm *vm)
 		VS_FREE char *dir = dir_of(vm->disks.under[i]);
 		VS_FREE char *line = vs_asprintf("%s\n", dir);
 
-		if (*dir && strcmp(dir, vm->disks.dir) &&
+		if (*dir && strcmp(dir, vm->v.disk_dir) &&
 		    (!b.data || !strstr(b.data, line)))
 			vs_buf_printf(&b, "%s", line);
 	}
@@ -105,11 +105,11 @@ static char *bases_of(const struct vcx_vm *vm)
 	return out;
 }
 
-bool vs_inv_vm_disks(struct vcx_vm *vm)
+void vs_inv_vm_disks(struct vcx_vm *vm)
 {
-	free(vm->disks.dir);
-	free(vm->disks.bases);
-	vm->disks.dir = dir_of(vm->vmx);
-	vm->disks.bases = bases_of(vm);
-	return disks_own(vm);
+	free((char *)vm->v.disk_dir);
+	free((char *)vm->v.bases);
+	vm->v.disk_dir = dir_of(vm->v.vmx);
+	vm->v.bases = bases_of(vm);
+	vm->v.disks_own = disks_own(vm);
 }
