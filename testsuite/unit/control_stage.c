@@ -315,7 +315,7 @@ int stage_start(void)
 	struct vs_conf conf = {
 		.control_addr = "127.0.0.1", .munge_socket = stage_socket,
 		.state_dir = stage_dir, .password_uid = 12345,
-		.slurm_cluster = cluster,
+		.slurm.cluster = cluster,
 	};
 	struct vs_err err = { 0 };
 	char path[80];

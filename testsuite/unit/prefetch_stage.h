@@ -27,9 +27,9 @@ STAGE void prefetch_is(int prefetch)
 {
 	struct vs_conf *conf = vs_core.conf;
 
-	conf->prefetch = prefetch;
-	conf->prefetch_window_s = 600;
-	conf->prefetch_grace_s = 60;
+	conf->prefetch.vms = prefetch;
+	conf->prefetch.window_s = 600;
+	conf->prefetch.grace_s = 60;
 	vs_plans.made = vs_plans.used = vs_plans.removed = 0;
 	vs_core.port = &port;
 	nplan = 0;

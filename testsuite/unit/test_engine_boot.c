@@ -456,14 +456,14 @@ static void what_was_switched_on_long_before_it_was_shown_is_taken(void **state)
 	begin(1, 1, 1, "warm");
 	ready();
 	boot_up(7, "vm1");
-	now += (int64_t)vs_core.conf->resume_timeout_s * 1000;
+	now += (int64_t)vs_core.conf->slurm.resume_timeout_s * 1000;
 	ntold = 0;
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turns(3);
 	t = heard(VS_TELL_BOOTED, "vm1");
 	assert_non_null(t);
 	assert_true(now - t->at_ms >=
-		    (int64_t)vs_core.conf->resume_timeout_s * 1000);
+		    (int64_t)vs_core.conf->slurm.resume_timeout_s * 1000);
 	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 0);
 }
 

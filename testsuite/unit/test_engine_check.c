@@ -32,9 +32,11 @@ static void show(void)
 		.moid = "host-1", .has = VS_VC_HOST_PFS | VS_VC_HOST_STATE |
 			(esx1.known ? VS_VC_HOST_FACTS : 0),
 		.connected = true, .powered_on = true, .pfs = &pf, .npfs = 1,
-		.switches = &sw, .nswitches = 1,
-		.version = esx1.known ? "8.0.3" : NULL, .build = "1",
-		.power = esx1.power, .clocks = 1,
+		.setup = {
+			.switches = &sw, .nswitches = 1,
+			.version = esx1.known ? "8.0.3" : NULL, .build = "1",
+			.power = esx1.power, .clocks = 1,
+		},
 	});
 	now += 2000;
 	turn();

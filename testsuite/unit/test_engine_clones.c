@@ -246,9 +246,9 @@ static size_t made_ahead(int cap)
 
 	begin_with(4, cap, "warm");
 	vs_core.port = &port;
-	vs_core.conf->prefetch = 4;
-	vs_core.conf->prefetch_window_s = 600;
-	vs_core.conf->prefetch_grace_s = 60;
+	vs_core.conf->prefetch.vms = 4;
+	vs_core.conf->prefetch.window_s = 600;
+	vs_core.conf->prefetch.grace_s = 60;
 	vs_clones_note(&vs_clones, vs_wall_ms() / 60000, 3);
 	bring_up(7, "vm1");
 	assert_null(barred("vm3"));

@@ -226,7 +226,7 @@ static void another_configuration_forgets_what_was_shown(void **st)
 
 	(void)st;
 	shown_otherwise();
-	conf->conf_server = vs_strdup("ctl2:6817");
+	conf->slurm.conf_server = vs_strdup("ctl2:6817");
 	vs_setup_apply(&vs_core, conf);
 	vs_setup_macs(&vs_core);
 	ready();

@@ -429,7 +429,7 @@ static void the_estimate_is_the_slowest_nodes_way(void **state)
 	(void)state;
 	assert_false(vs_j_bool(vs_j_get(vs_j_root(&doc), "measured")));
 	assert_int_equal(number(&doc, "seconds"),
-			 vs_core.conf->resume_timeout_s);
+			 vs_core.conf->slurm.resume_timeout_s);
 	vs_jdoc_free(&doc);
 	measured();
 	doc = asked("vm[1-2]");

@@ -95,7 +95,7 @@ static void what_is_planned_for_later_waits(void **state)
 {
 	(void)state;
 	stage(2, 1, 2, "warm", 4);
-	vs_core.conf->suspend_time_s = 100;
+	vs_core.conf->slurm.suspend_time_s = 100;
 	planned(7, "vm1", HOUR);
 	plan_is_read();
 	assert_int_equal(vs_plans.nahead, 0);

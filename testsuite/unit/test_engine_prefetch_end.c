@@ -121,7 +121,7 @@ static void a_new_configuration_keeps_what_was_made(void **state)
 	plan_is_read();
 	assert_int_equal(vs_plans.nahead, 1);
 	goes_by(1);
-	goes_by(conf->prefetch_grace_s);
+	goes_by(conf->prefetch.grace_s);
 	assert_true(fake_finish(FAKE_DESTROY));
 	turns(2);
 	assert_int_equal(vs_plans.nahead, 0);

@@ -192,7 +192,7 @@ static void a_job_that_slurm_forgot_to_have_ended_is_given_back(void **st)
 	/* requeued, it begins again, when slurmctld has ceased to end it */
 	end_job(7, "vm1");
 	flags("vm1", DOWN);
-	turns(10 * vs_core.conf->kill_tries_s);
+	turns(10 * vs_core.conf->slurm.kill_tries_s);
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", WANTED);
 	turns(3);

@@ -76,16 +76,16 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_TOP, VS_CONF_INT, "ControlPort", "6828", false, NULL,
 	  1, 65535, TOP(control_port), "The TCP port of ControlAddr." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MetricsPort", "0", false, NULL,
-	  0, 65535, TOP(metrics_port),
+	  0, 65535, TOP(metrics.port),
 	  "The TCP port on which slurmctld serves metrics to Prometheus, "
 	  "http://127.0.0.1:PORT/metrics, in OpenMetrics; see METRICS. 0: they "
 	  "are not served." },
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "MetricsAddr", "127.0.0.1", false, NULL,
-	  0, 0, TOP(metrics_addr),
+	  0, 0, TOP(metrics.addr),
 	  "The numeric address of MetricsPort. One that is not loopback's needs "
 	  "MetricsRemote=yes." },
 	{ VS_SCOPE_TOP, VS_CONF_BOOL, "MetricsRemote", "no", false, NULL, 0, 0,
-	  TOP(metrics_remote),
+	  TOP(metrics.remote),
 	  "yes: MetricsAddr may be reached from other machines. Whoever reaches it "
 	  "reads the names of ESXi hosts and adapters and all counts, without a "
 	  "password and in clear." },
@@ -120,17 +120,17 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "them are resumed, with svf host resume, or when this is set to 0 or "
 	  "above their number. 0: told alone, at 3." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "Prefetch", "0", false, NULL,
-	  0, 1000, TOP(prefetch),
+	  0, 1000, TOP(prefetch.vms),
 	  "VMs at most that are made ahead of jobs which backfill has planned to "
 	  "start soon: powered up where VFs are to spare or given back for that job, "
 	  "else cloned and kept off. "
 	  "0: none; nor are any where Retention=destroy." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "PrefetchWindow", "600", false, NULL,
-	  1, 86400, TOP(prefetch_window_s),
+	  1, 86400, TOP(prefetch.window_s),
 	  "Seconds before its planned start that a job's VMs are made ahead; "
 	  "powered up at most SuspendTime before." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "PrefetchGrace", "300", false, NULL,
-	  1, 86400, TOP(prefetch_grace_s),
+	  1, 86400, TOP(prefetch.grace_s),
 	  "Seconds after which a VM that was made ahead, and is planned for no job "
 	  "any more, is removed." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "BootTimeout", "300", false, NULL,

@@ -55,15 +55,15 @@ static void from_slurm_conf(struct vs_conf *conf)
 	char *servers = conf_server();
 
 	conf->password_uid = slurm_conf.slurm_user_id;
-	conf->suspend_time_s = (int)slurm_conf.suspend_time;
+	conf->slurm.suspend_time_s = (int)slurm_conf.suspend_time;
 	/* slurm_protocol_api.c, slurm_send_addr_recv_msgs(): a pause of 1 s
 	 * between the tries. */
-	conf->resume_timeout_s = slurm_conf.resume_timeout;
-	conf->kill_tries_s = (MIN(slurm_conf.msg_timeout, 10) + 1) *
+	conf->slurm.resume_timeout_s = slurm_conf.resume_timeout;
+	conf->slurm.kill_tries_s = (MIN(slurm_conf.msg_timeout, 10) + 1) *
 		(slurm_conf.tcp_timeout + 1);
 	vs_str_replace(&conf->state_dir, slurm_conf.state_save_location);
-	vs_str_replace(&conf->slurm_cluster, slurm_conf.cluster_name);
-	vs_str_replace(&conf->conf_server, servers);
+	vs_str_replace(&conf->slurm.cluster, slurm_conf.cluster_name);
+	vs_str_replace(&conf->slurm.conf_server, servers);
 	xfree(servers);
 	if (!conf->munge_socket)
 		conf->munge_socket = vs_conf_munge_socket(slurm_conf.authinfo);

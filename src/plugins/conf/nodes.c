@@ -368,10 +368,10 @@ static uint64_t add_line(uint64_t h, enum vs_conf_scope scope, const void *line)
 /* What comes from slurm.conf. */
 static uint64_t add_slurm(uint64_t h, const struct vs_conf *c)
 {
-	h = add_str(add_str(add_str(h, c->state_dir), c->slurm_cluster),
-		    c->conf_server);
-	h = add_int(add_int(h, c->password_uid), c->suspend_time_s);
-	return add_int(add_int(h, c->resume_timeout_s), c->kill_tries_s);
+	h = add_str(add_str(add_str(h, c->state_dir), c->slurm.cluster),
+		    c->slurm.conf_server);
+	h = add_int(add_int(h, c->password_uid), c->slurm.suspend_time_s);
+	return add_int(add_int(h, c->slurm.resume_timeout_s), c->slurm.kill_tries_s);
 }
 
 uint64_t vs_conf_hash(const struct vs_conf *c)

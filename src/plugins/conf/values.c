@@ -345,21 +345,21 @@ static int check_metrics(const struct vs_conf *conf,
 			 const struct vs_conf_file *f, struct vs_err *err)
 {
 	const struct vs_conf_record *top = &f->records[0];
-	int loopback = is_loopback(conf->metrics_addr);
+	int loopback = is_loopback(conf->metrics.addr);
 
 	if (loopback < 0)
 		return vs_conf_err(f, vs_conf_line_of(top, "MetricsAddr"), err,
 			"MetricsAddr=%.63s: expected a numeric address",
-			conf->metrics_addr);
-	if (!loopback && !conf->metrics_remote)
+			conf->metrics.addr);
+	if (!loopback && !conf->metrics.remote)
 		return vs_conf_err(f, vs_conf_line_of(top, "MetricsAddr"), err,
 			"MetricsAddr=%.63s: expected an address of loopback, or MetricsRemote=yes if others may read the metrics without a password",
-			conf->metrics_addr);
-	if (conf->metrics_port == conf->control_port &&
-	    !strcmp(conf->metrics_addr, conf->control_addr))
+			conf->metrics.addr);
+	if (conf->metrics.port == conf->control_port &&
+	    !strcmp(conf->metrics.addr, conf->control_addr))
 		return vs_conf_err(f, vs_conf_line_of(top, "MetricsPort"), err,
 			"MetricsPort=%d: expected another port than ControlPort",
-			conf->metrics_port);
+			conf->metrics.port);
 	return 0;
 }
 

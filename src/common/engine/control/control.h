@@ -18,7 +18,7 @@ struct vs_host;
 /*
  * Listen on conf->control_addr:control_port (port 0: a free one) and serve in
  * a thread of its own; the port's number is in STATE_DIR/vsphere_control.port
- * then. It obeys requests to this host, of conf->slurm_cluster. What is needed of
+ * then. It obeys requests to this host, of conf->slurm.cluster. What is needed of
  * conf is copied. -1 VS_E_CONFIG if that can't be.
  */
 int vs_control_start(const struct vs_conf *conf, struct vs_err *err);

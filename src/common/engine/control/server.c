@@ -470,7 +470,7 @@ int vs_control_start(const struct vs_conf *conf, struct vs_err *err)
 	ctl.slurm_uid = conf->password_uid;
 	memset(ctl.plans, 0, sizeof(ctl.plans));
 	ctl.munge_socket = vs_strdup(conf->munge_socket);
-	ctl.cluster = vs_strdup(conf->slurm_cluster ? conf->slurm_cluster : "");
+	ctl.cluster = vs_strdup(conf->slurm.cluster ? conf->slurm.cluster : "");
 	if (gethostname(ctl.host, sizeof(ctl.host) - 1))
 		ctl.host[0] = '\0';
 	fd = vs_control_listen(conf, err);

@@ -60,11 +60,6 @@ static void compare(const struct vs_host *h, const struct vs_host_facts *was,
 	}
 }
 
-static const char *or_none(const char *s)
-{
-	return s ? s : "";
-}
-
 static void fill_pfs(struct vs_host_facts *f, const struct vs_vc_host *h)
 {
 	for (size_t i = 0; i < h->npfs && i < VS_HOST_PFS; i++) {
@@ -74,21 +69,19 @@ static void fill_pfs(struct vs_host_facts *f, const struct vs_vc_host *h)
 		to->enabled = pf->enabled;
 		to->asked = pf->asked;
 		to->most = pf->most;
-		vs_strlcpy(to->driver, or_none(pf->driver),
-			   sizeof(to->driver));
-		vs_strlcpy(to->version, or_none(pf->driver_version),
+		vs_strlcpy(to->driver, pf->driver, sizeof(to->driver));
+		vs_strlcpy(to->version, pf->driver_version,
 			   sizeof(to->version));
-		vs_strlcpy(to->firmware, or_none(pf->firmware),
-			   sizeof(to->firmware));
+		vs_strlcpy(to->firmware, pf->firmware, sizeof(to->firmware));
 	}
 }
 
 static void fill_incapable(struct vs_host_facts *f, const struct vs_vc_host *h)
 {
-	f->incapable = vs_calloc(h->nincapable + 1, sizeof(*f->incapable));
-	for (; f->nincapable < h->nincapable; f->nincapable++) {
+	f->incapable = vs_calloc(h->setup.nincapable + 1, sizeof(*f->incapable));
+	for (; f->nincapable < h->setup.nincapable; f->nincapable++) {
 		const struct vs_vc_incapable *from =
-			&h->incapable[f->nincapable];
+			&h->setup.incapable[f->nincapable];
 		struct vs_incapable_facts *to = &f->incapable[f->nincapable];
 
 		vs_strlcpy(to->pci, from->pci, sizeof(to->pci));
@@ -118,20 +111,20 @@ static struct vs_host_facts *facts_of(const struct vs_vc_host *h)
 {
 	struct vs_host_facts *f = vs_host_facts_new();
 
-	vs_strlcpy(f->version, or_none(h->version), sizeof(f->version));
-	vs_strlcpy(f->build, or_none(h->build), sizeof(f->build));
-	vs_strlcpy(f->power, or_none(h->power), sizeof(f->power));
-	f->clocks = h->clocks;
-	f->reboot = h->reboot;
-	for (size_t i = 0; i < h->nmgmt && f->nmgmt < VS_HOST_MGMT; i++)
-		vs_strlcpy(f->mgmt[f->nmgmt++], h->mgmt[i],
+	vs_strlcpy(f->version, h->setup.version, sizeof(f->version));
+	vs_strlcpy(f->build, h->setup.build, sizeof(f->build));
+	vs_strlcpy(f->power, h->setup.power, sizeof(f->power));
+	f->clocks = h->setup.clocks;
+	f->reboot = h->setup.reboot;
+	for (size_t i = 0; i < h->setup.nmgmt && f->nmgmt < VS_HOST_MGMT; i++)
+		vs_strlcpy(f->mgmt[f->nmgmt++], h->setup.mgmt[i],
 			   sizeof(f->mgmt[0]));
 	fill_pfs(f, h);
 	fill_incapable(f, h);
 	fill_gpus(f, h);
-	f->switches = vs_calloc(h->nswitches + 1, sizeof(*f->switches));
-	for (; f->nswitches < h->nswitches; f->nswitches++) {
-		const struct vs_vc_switch *from = &h->switches[f->nswitches];
+	f->switches = vs_calloc(h->setup.nswitches + 1, sizeof(*f->switches));
+	for (; f->nswitches < h->setup.nswitches; f->nswitches++) {
+		const struct vs_vc_switch *from = &h->setup.switches[f->nswitches];
 		struct vs_switch_facts *to = &f->switches[f->nswitches];
 
 		vs_strlcpy(to->uuid, from->uuid, sizeof(to->uuid));
@@ -146,7 +139,7 @@ void vs_facts_set(struct vs_core *c, struct vs_host *to,
 {
 	struct vs_host_facts *was = to->facts;
 
-	if (!(h->has & (VS_VC_HOST_FACTS | VS_VC_HOST_PFS)) || !h->version)
+	if (!(h->has & (VS_VC_HOST_FACTS | VS_VC_HOST_PFS)) || !h->setup.version)
 		return;
 	to->facts = facts_of(h);
 	vs_devices_idle(c, to, h, to->facts);

@@ -26,7 +26,7 @@ void vs_boot_for_nobody(struct vs_node *n)
  */
 void vs_ended_begins(const struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	n->ending_ms = now_ms + (int64_t)c->conf->kill_tries_s * 1000;
+	n->ending_ms = now_ms + (int64_t)c->conf->slurm.kill_tries_s * 1000;
 	vs_node_touch(n);
 }
 

@@ -54,8 +54,8 @@ void vs_metrics_keep(struct vs_core *c, struct vs_metrics_place *p,
 		return;
 	p->looked_ms = now_ms;
 	vs_lock();
-	addr = vs_strdup(c->conf->metrics_addr);
-	port = c->conf->metrics_port;
+	addr = vs_strdup(c->conf->metrics.addr);
+	port = c->conf->metrics.port;
 	vs_unlock();
 	if (!port) {
 		vs_metrics_end(p);

@@ -135,7 +135,7 @@ void vs_prefetch_claim_changed(struct vs_core *c, struct vs_node *n,
 
 static bool planned(const struct vs_core *c, const struct vs_node *n)
 {
-	return c->conf->prefetch && n->ahead.read == vs_plans.read;
+	return c->conf->prefetch.vms && n->ahead.read == vs_plans.read;
 }
 
 /* ---- when nobody comes ------------------------------------------------------------ */
@@ -210,7 +210,7 @@ static void follow(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	else if (!a->unneeded_ms)
 		a->unneeded_ms = now_ms;
 	else if (now_ms - a->unneeded_ms >=
-		 (int64_t)c->conf->prefetch_grace_s * 1000)
+		 (int64_t)c->conf->prefetch.grace_s * 1000)
 		goes(n, now_ms);
 }
 
@@ -231,7 +231,7 @@ static bool may_have(struct vs_core *c, const struct vs_node *n,
 	return n->profile->retention != VS_RETAIN_DESTROY &&
 	       n->ahead.spent != p->job && rests_off(c, n) &&
 	       p->at_ms - now_ms <=
-	       (int64_t)c->conf->prefetch_window_s * 1000 &&
+	       (int64_t)c->conf->prefetch.window_s * 1000 &&
 	       !vs_node_barred(c, n) && !vs_clone_lacks(c, n);
 }
 
@@ -239,8 +239,8 @@ static bool may_have(struct vs_core *c, const struct vs_node *n,
 static bool too_soon_to_power(const struct vs_core *c, const struct vs_coming *p,
 			      int64_t now_ms)
 {
-	return c->conf->suspend_time_s > 0 &&
-	       p->at_ms - now_ms >= (int64_t)c->conf->suspend_time_s * 1000;
+	return c->conf->slurm.suspend_time_s > 0 &&
+	       p->at_ms - now_ms >= (int64_t)c->conf->slurm.suspend_time_s * 1000;
 }
 
 /* Half of what may be in flight, so that no job waits for all of it. */
@@ -298,7 +298,7 @@ static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
 	bool cloned = n->ahead.state == VS_AHEAD_CLONE;
 
 	if ((n->ahead.state != VS_AHEAD_NOT && !cloned) ||
-	    (!cloned && vs_plans.nahead >= (size_t)c->conf->prefetch) ||
+	    (!cloned && vs_plans.nahead >= (size_t)c->conf->prefetch.vms) ||
 	    !may_have(c, n, p, now_ms) || in_flight_full(c) ||
 	    (vs_seen_none(n->seen) && vs_clones_scarce(c)))
 		return;
@@ -412,8 +412,8 @@ void vs_prefetch_planned(struct vs_core *c, const struct vs_port_ahead *rows,
 int64_t vs_prefetch_within_s(const struct vs_core *c)
 {
 	vs_assert_locked();
-	return c->conf->prefetch && !c->observe && c->ready ?
-		c->conf->prefetch_window_s : 0;
+	return c->conf->prefetch.vms && !c->observe && c->ready ?
+		c->conf->prefetch.window_s : 0;
 }
 
 struct vs_prefetched vs_prefetch_counts(void)

@@ -435,7 +435,7 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 		vs_jb_int(top, "busy", busy);
 	vs_jb_int(top, "calls", p->calls);
 	if (p->places.served) {
-		vs_jb_int(top, "seconds", ms < 0 ? c->conf->resume_timeout_s :
+		vs_jb_int(top, "seconds", ms < 0 ? c->conf->slurm.resume_timeout_s :
 			  (ms + 999) / 1000);
 		vs_jb_bool(top, "measured", ms >= 0);
 	}

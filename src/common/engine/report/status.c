@@ -362,7 +362,7 @@ static void report_status(struct vs_core *c, struct json_object *top,
 			  "reconfigure" : "clone");
 	if (c->conf->clones_max)
 		vs_jb_int(top, "clones_max", c->conf->clones_max);
-	if (c->conf->prefetch || vs_prefetch_counts().made)
+	if (c->conf->prefetch.vms || vs_prefetch_counts().made)
 		report_prefetch(top);
 	vs_report_times(top);
 	vs_report_paces(top);

@@ -147,7 +147,7 @@ static void control_keep(struct vs_core *c, struct vs_term *t, int64_t now_ms)
 		.control_port = c->conf->control_port,
 		.munge_socket = munge = vs_strdup(c->conf->munge_socket),
 		.state_dir = dir = vs_strdup(c->conf->state_dir),
-		.slurm_cluster = cluster = vs_strdup(c->conf->slurm_cluster),
+		.slurm.cluster = cluster = vs_strdup(c->conf->slurm.cluster),
 		.password_uid = c->conf->password_uid,
 	};
 	vs_unlock();

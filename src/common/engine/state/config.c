@@ -18,18 +18,18 @@ struct vs_conf *vs_conf_new(void)
 	conf->clone_parents = vs_strdup("datastore");
 	conf->control_addr = vs_strdup("127.0.0.1");
 	conf->control_port = 6828;
-	conf->metrics_addr = vs_strdup("127.0.0.1");
+	conf->metrics.addr = vs_strdup("127.0.0.1");
 	conf->provision_max = 20;
 	conf->power_max = 50;
 	conf->host_max = 8;
 	conf->vmotions_max = 4;
-	conf->prefetch_window_s = 600;
-	conf->prefetch_grace_s = 300;
+	conf->prefetch.window_s = 600;
+	conf->prefetch.grace_s = 300;
 	conf->boot_timeout_s = 300;
 	conf->prolog_timeout_s = 1800;
 	conf->shutdown_grace_s = 30;
-	conf->kill_tries_s = 33;
-	conf->resume_timeout_s = 60;
+	conf->slurm.kill_tries_s = 33;
+	conf->slurm.resume_timeout_s = 60;
 	return conf;
 }
 
@@ -139,11 +139,11 @@ void vs_conf_free(struct vs_conf *conf)
 	free(conf->placement);
 	free(conf->mode);
 	free(conf->control_addr);
-	free(conf->metrics_addr);
+	free(conf->metrics.addr);
 	free(conf->munge_socket);
 	free(conf->state_dir);
-	free(conf->slurm_cluster);
-	free(conf->conf_server);
+	free(conf->slurm.cluster);
+	free(conf->slurm.conf_server);
 	free_adapters(conf);
 	free_partitions(conf);
 	free_places(conf);

@@ -63,24 +63,30 @@ struct vs_conf {
 	bool admin_comment;		/* what a job got goes there, too */
 	char *control_addr;		/* listen here, "127.0.0.1" */
 	int control_port;
-	char *metrics_addr;		/* serve metrics here, "127.0.0.1" */
-	int metrics_port;		/* 0: nowhere */
-	bool metrics_remote;		/* metrics_addr may be no loopback's */
+	struct {
+		char *addr;		/* serve metrics here, "127.0.0.1" */
+		int port;		/* 0: nowhere */
+		bool remote;		/* addr may be no loopback's */
+	} metrics;
 	char *munge_socket;		/* NULL: libmunge's default */
 	char *state_dir;		/* StateSaveLocation */
-	char *slurm_cluster;
-	char *conf_server;	/* "ctl1:6817,ctl2:6817", for slurmd in guests */
+	struct {			/* of slurm.conf */
+		char *cluster;
+		char *conf_server;	/* "ctl1:6817,ctl2:6817", for slurmd in guests */
+		int suspend_time_s, resume_timeout_s;
+		int kill_tries_s;	/* slurmctld tries as long to reach a slurmd */
+	} slurm;
 	int vmotions_max;	/* on a host at once, 0: none are done */
 	int provision_max, power_max, host_max;	/* operations in flight */
 	int health_drains;	/* on a host that keep VMs away, 0: never */
 	int clones_max;			/* VMs made in an hour, 0: any number */
-	int prefetch;		/* VMs made ahead at a time, 0: none */
-	int prefetch_window_s, prefetch_grace_s;
+	struct {
+		int vms;		/* made ahead at a time, 0: none */
+		int window_s, grace_s;
+	} prefetch;
 	int boot_timeout_s;		/* power-on to registered */
 	int prolog_timeout_s;
 	int shutdown_grace_s;
-	int suspend_time_s, resume_timeout_s;
-	int kill_tries_s;		/* slurmctld tries as long to reach a slurmd */
 	struct vs_conf_adapter *adapters; size_t nadapters;
 	struct vs_conf_partition *partitions; size_t npartitions;
 	struct vs_conf_cluster *clusters; size_t nclusters;

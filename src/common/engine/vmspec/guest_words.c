@@ -82,8 +82,8 @@ void vs_guest_words_make(const struct vs_core *c, const struct vs_node *n,
 		[VS_VC_G_DEVICE] = vs_node_device_ids(n),
 		[VS_VC_G_MTU] = a->mtu ? vs_asprintf("%d", a->mtu) : NULL,
 		[VS_VC_G_MACHINE_ID] = machine_id(c, n),
-		[VS_VC_G_CLUSTER] = copy(c->conf->slurm_cluster),
-		[VS_VC_G_CONF_SERVER] = copy(c->conf->conf_server),
+		[VS_VC_G_CLUSTER] = copy(c->conf->slurm.cluster),
+		[VS_VC_G_CONF_SERVER] = copy(c->conf->slurm.conf_server),
 		[VS_VC_G_DYNAMIC] = n->profile->dynamic ?
 			vs_strdup("yes") : NULL,
 	} };

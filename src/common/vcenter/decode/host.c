@@ -440,8 +440,8 @@ void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
 	out.devices = devices;
 	out.ndevices = vs_inv_host_devices_put(h, devices);
 	vs_inv_host_named_put(h, &out, profiles);
-	out.incapable = incapable;
-	out.nincapable = join_incapable(h, incapable);
+	out.setup.incapable = incapable;
+	out.setup.nincapable = join_incapable(h, incapable);
 	vs_inv_host_facts_put(h, &out, switches);
 	out.unreadable = vs_inv_host_unreadable(h);
 	h->has = 0;

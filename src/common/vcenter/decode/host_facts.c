@@ -114,16 +114,16 @@ void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_host *out,
 	for (size_t i = 0; i < h->nproxies; i++)
 		switches[i] = (struct vs_vc_switch){ h->proxies[i].uuid,
 			h->proxies[i].name, h->proxies[i].mtu };
-	out->switches = switches;
-	out->nswitches = h->nproxies;
-	out->version = or_none(h->setup.version);
-	out->build = or_none(h->setup.build);
-	out->power = or_none(h->setup.policy);
-	out->reboot = h->setup.reboot;
-	out->mgmt = (const char *const *)h->setup.mgmt;
-	out->nmgmt = h->setup.nmgmt;
+	out->setup.switches = switches;
+	out->setup.nswitches = h->nproxies;
+	out->setup.version = or_none(h->setup.version);
+	out->setup.build = or_none(h->setup.build);
+	out->setup.power = or_none(h->setup.policy);
+	out->setup.reboot = h->setup.reboot;
+	out->setup.mgmt = (const char *const *)h->setup.mgmt;
+	out->setup.nmgmt = h->setup.nmgmt;
 	/* The precision time protocol has no list of servers. */
-	out->clocks = !strcmp(or_none(h->setup.clock), "ptp") ? 1 :
+	out->setup.clocks = !strcmp(or_none(h->setup.clock), "ptp") ? 1 :
 		h->setup.clocks;
 }
 

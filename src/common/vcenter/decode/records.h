@@ -89,6 +89,17 @@ struct vs_vc_gpu { const char *pci, *name, *vendor, *type, *mode;
 	int numa, numa_cores; int64_t numa_mb; };
 struct vs_vc_named { const char *name; bool moves, snapshots, nic; };
 struct vs_vc_switch { const char *uuid, *name; int mtu; };	/* 0 unknown */
+/* How a host is set up; "" and -1: not known. */
+struct vs_vc_setup {
+	const struct vs_vc_switch *switches; size_t nswitches;
+	const struct vs_vc_incapable *incapable; size_t nincapable;
+	const char *version, *build;	/* ESXi's */
+	const char *power;		/* shortName of its power policy */
+	const char *const *mgmt; size_t nmgmt;	/* port groups that carry the
+					 * management: keys, or names */
+	int clocks;			/* time servers */
+	int reboot;			/* it needs one: 1, 0 */
+};
 enum { VS_VC_HOST_NAME = 1, VS_VC_HOST_STATE = 2, VS_VC_HOST_HW = 4,
        VS_VC_HOST_PFS = 8, VS_VC_HOST_NETS = 16, VS_VC_HOST_STORES = 32,
        VS_VC_HOST_PARENT = 64, VS_VC_HOST_FACTS = 128 };
@@ -109,15 +120,7 @@ struct vs_vc_host {
 	const struct vs_vc_named *profiles, *dvx; size_t nprofiles, ndvx;
 	const char *const *nets; size_t nnets;		/* moIds */
 	const char *const *stores; size_t nstores;
-	/* with FACTS or PFS: how it is set up; "" and -1: not known */
-	const struct vs_vc_switch *switches; size_t nswitches;
-	const struct vs_vc_incapable *incapable; size_t nincapable;
-	const char *version, *build;	/* ESXi's */
-	const char *power;		/* shortName of its power policy */
-	const char *const *mgmt; size_t nmgmt;	/* port groups that carry the
-					 * management: keys, or names */
-	int clocks;			/* time servers */
-	int reboot;			/* it needs one: 1, 0 */
+	struct vs_vc_setup setup;	/* with FACTS or PFS */
 };
 
 enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
