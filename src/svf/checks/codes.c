@@ -6,43 +6,21 @@
 #include "checks.h"
 #include "util/mem.h"
 
-static const struct vs_check_kind *kind_of(const struct svf_row *row)
-{
-	return row->p;
-}
-
-static void put_code(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", kind_of(row)->code);
-}
-
 static void put_severity(struct svf_table *t, const struct svf_row *row)
 {
-	svf_cell(t, "%s", vs_severity_name(kind_of(row)->severity));
+	const struct vs_check_kind *k = row->p;
+
+	svf_cell(t, "%s", vs_severity_name(k->severity));
 }
 
-static void put_of(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", kind_of(row)->of);
-}
-
-static void put_what(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", kind_of(row)->what);
-}
-
-static void put_why(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", kind_of(row)->why);
-}
-
+#define AT(member) .at = offsetof(struct vs_check_kind, member)
 static const struct svf_col code_cols[] = {
-	{ .name = "code", .put = put_code, .what = "of a kind of finding" },
+	{ .name = "code", .how = SVF_AT, AT(code), .what = "of a kind of finding" },
 	{ .name = "severity", .put = put_severity,
 	  .what = "hard, warning or unknown" },
-	{ .name = "of", .put = put_of, .what = "what it is found of" },
-	{ .name = "what", .put = put_what, .what = "what is found" },
-	{ .name = "why", .put = put_why,
+	{ .name = "of", .how = SVF_AT, AT(of), .what = "what it is found of" },
+	{ .name = "what", .how = SVF_AT, AT(what), .what = "what is found" },
+	{ .name = "why", .how = SVF_AT, AT(why),
 	  .what = "why it matters" },
 };
 const struct svf_list svf_codes = SVF_LIST(code_cols);

@@ -32,17 +32,25 @@ struct svf_row { struct vs_j j, of; const void *p; };	/* as the table needs */
 struct svf_table;
 enum {				/* svf_col.how */
 	SVF_RIGHT = 1,		/* aligned */
+	SVF_NEED = 2,		/* an answer without the key can't be read */
 	SVF_EXTRA = 4,		/* with -O alone */
 	SVF_STATE = 8,		/* coloured by the word */
 	SVF_BAD = 16,		/* coloured, whatever it says */
 	SVF_IF = 32,		/* left out where all cells are "-" */
+	/* The key's value is no text, but: */
+	SVF_INT = 64,		/* a number; "-" below 0 */
+	SVF_SPAN = 128,		/* so many seconds; likewise */
+	SVF_NAMES = 256,	/* an array of names: as a host list */
+	SVF_OF = 512,		/* (and) a member of row->of */
+	SVF_AT = 1024,		/* no key: a text of row->p, at .at */
 };
 struct svf_col {
 	const char *name;	/* -O's word; the title is it in upper case */
 	const char *what;	/* a sentence or less, without its full stop */
 	const char *title;	/* if it is another, else NULL */
 	unsigned int how;
-	const char *key;	/* this string of row->j ("-" if absent), or */
+	const char *key;	/* this member of row->j ("-" if absent), or */
+	size_t at;
 	void (*put)(struct svf_table *t, const struct svf_row *row);
 };
 struct svf_list { const struct svf_col *cols; size_t ncols; };

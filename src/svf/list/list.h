@@ -18,6 +18,14 @@ int svf_print_json(struct vs_jdoc *doc);
 /* The same, with SVF_NO and a line for each name of s that list[].key hasn't. */
 int svf_print_named(const struct svf *s, struct vs_jdoc *doc, const char *list,
 		    const char *key);
+/*
+ * A list as a verb: asks, and prints the elements of the report's member verb, as rows
+ * of l, which are named in s by their member key; all if s names none. add puts one
+ * into the table, NULL: as one row. Notes and unknown names follow on stderr.
+ */
+typedef void svf_add_fn(struct svf_table *t, struct vs_j element);
+int svf_show_list(const struct svf *s, const char *verb, const char *key,
+		  const struct svf_list *l, svf_add_fn *add);
 /* The "notes" of a report, on stderr. */
 void svf_print_notes(struct vs_jdoc *doc);
 
@@ -45,12 +53,15 @@ const char *svf_colour_of(const struct svf_col *col, const char *cell);
  * come); rows by svf_row_add(). Print it with svf_table_print(). */
 struct svf_table *svf_table_of(const struct svf_list *l, const struct svf *s);
 void svf_row_add(struct svf_table *t, const struct svf_row *row);
+/* A row for each element; returns how many they are. */
+size_t svf_rows_add(struct svf_table *t, struct vs_j list);
+/* The same as a table, which is printed unless it is empty or its answer can't be
+ * read. s: as of svf_table_of(). */
+size_t svf_print_rows(const struct svf_list *l, const struct svf *s,
+		      struct vs_j list);
 /* The next cell; a row ends by itself. Control characters become '?'. */
 void svf_cell(struct svf_table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* A row's "node"; its "job", "-" for none. */
-void svf_put_node(struct svf_table *t, const struct svf_row *row);
-void svf_put_job(struct svf_table *t, const struct svf_row *row);
 void svf_table_print(const struct svf_table *t, bool no_header);
 void svf_table_free(struct svf_table *t);
 /* "12s", "3m05s", "2h10m", "4d03h" since then (epoch seconds); "" for 0. */

@@ -68,6 +68,41 @@ int svf_print_named(const struct svf *s, struct vs_jdoc *doc, const char *list,
 	return rc ? rc : unknown;
 }
 
+int svf_show_list(const struct svf *s, const char *verb, const char *key,
+		  const struct svf_list *l, svf_add_fn *add)
+{
+	struct svf_table *t;
+	struct vs_jdoc doc;
+	struct vs_j all;
+	int rc = svf_ask(verb, 0, "", &doc);
+
+	if (rc)
+		return rc;
+	if (s->json)
+		return svf_print_named(s, &doc, verb, key);
+	t = svf_table_of(l, s);
+	all = vs_j_get(vs_j_root(&doc), verb);
+	for (size_t i = 0; i < vs_j_len(all); i++) {
+		struct vs_j j = vs_j_at(all, i);
+
+		if (!svf_wanted(s, vs_j_str(vs_j_get(j, key))))
+			continue;
+		if (add)
+			add(t, j);
+		else
+			svf_row_add(t, &(struct svf_row){ .j = j });
+	}
+	rc = svf_read_failed(&doc);
+	if (!rc) {
+		svf_table_print(t, s->no_header);
+		svf_print_notes(&doc);
+		rc = svf_names_check(s, all, key);
+	}
+	svf_table_free(t);
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
 void svf_print_notes(struct vs_jdoc *doc)
 {
 	struct vs_j notes = vs_j_opt(vs_j_root(doc), "notes");

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "list.h"
+#include "util/hostlist.h"
 #include "util/mem.h"
 
 struct svf_table {
@@ -55,6 +56,47 @@ struct svf_table *svf_table_of(const struct svf_list *l, const struct svf *s)
 	return t;
 }
 
+/* "vm[001-004]" of an array of names, "-" if there is none. */
+static void put_names(struct svf_table *t, struct vs_j list)
+{
+	size_t n = vs_j_len(list);
+	VS_FREE const char **names = vs_calloc(n + 1, sizeof(*names));
+	VS_FREE char *text = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = vs_j_str(vs_j_at(list, i));
+	text = vs_hostlist_compress(names, n);
+	svf_cell(t, "%s", text[0] ? text : "-");
+}
+
+/* The cell of a column without a function of its own. */
+static void put_key(struct svf_table *t, const struct svf_col *col,
+		    const struct svf_row *row)
+{
+	struct vs_j in = col->how & SVF_OF ? row->of : row->j, j;
+	int64_t n;
+	char text[16];
+
+	if (col->how & SVF_AT) {
+		svf_cell(t, "%s", *(const char *const *)
+			 ((const char *)row->p + col->at));
+		return;
+	}
+	j = col->how & SVF_NEED ? vs_j_get(in, col->key) :
+		vs_j_opt(in, col->key);
+	if (col->how & SVF_NAMES) {
+		put_names(t, j);
+	} else if (col->how & (SVF_INT | SVF_SPAN)) {
+		n = vs_j_int_or(j, -1);
+		if (n < 0 || col->how & SVF_SPAN)
+			svf_cell(t, "%s", n < 0 ? "-" : svf_span(n, text));
+		else
+			svf_cell(t, "%" PRId64, n);
+	} else {
+		svf_cell(t, "%s", vs_j_str_or(j, col->how & SVF_BAD ? "" : "-"));
+	}
+}
+
 void svf_row_add(struct svf_table *t, const struct svf_row *row)
 {
 	for (size_t i = 0; i < t->list.ncols; i++) {
@@ -63,9 +105,29 @@ void svf_row_add(struct svf_table *t, const struct svf_row *row)
 		if (col->put)
 			col->put(t, row);
 		else
-			svf_cell(t, "%s", vs_j_str_or(vs_j_opt(row->j, col->key),
-						      col->how & SVF_BAD ? "" : "-"));
+			put_key(t, col, row);
 	}
+}
+
+size_t svf_rows_add(struct svf_table *t, struct vs_j list)
+{
+	size_t n = vs_j_len(list);
+
+	for (size_t i = 0; i < n; i++)
+		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(list, i) });
+	return n;
+}
+
+size_t svf_print_rows(const struct svf_list *l, const struct svf *s,
+		      struct vs_j list)
+{
+	struct svf_table *t = svf_table_of(l, s);
+	size_t n = svf_rows_add(t, list);
+
+	if (n && !list.doc->err.code)
+		svf_table_print(t, s && s->no_header);
+	svf_table_free(t);
+	return n;
 }
 
 void svf_cell(struct svf_table *t, const char *fmt, ...)
@@ -283,21 +345,4 @@ int svf_names_check(const struct svf *s, struct vs_j list, const char *key)
 		rc = SVF_NO;
 	}
 	return rc;
-}
-
-/* ---- cells that several lists have ------------------------------------------------ */
-
-void svf_put_node(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "node")));
-}
-
-void svf_put_job(struct svf_table *t, const struct svf_row *row)
-{
-	int64_t job = vs_j_int_or(vs_j_opt(row->j, "job"), 0);
-
-	if (job > 0)
-		svf_cell(t, "%" PRId64, job);
-	else
-		svf_cell(t, "-");
 }

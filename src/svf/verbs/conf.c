@@ -148,11 +148,6 @@ static void put_line(struct svf_table *t, const struct svf_row *row)
 	svf_cell(t, "%s", opener[0] ? opener : "-");
 }
 
-static void put_key(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", ((const struct vs_conf_key *)row->p)->key);
-}
-
 static void put_default(struct svf_table *t, const struct svf_row *row)
 {
 	const struct vs_conf_key *key = row->p;
@@ -171,7 +166,8 @@ static void put_meaning(struct svf_table *t, const struct svf_row *row)
 static const struct svf_col cols[] = {
 	{ .name = "line", .put = put_line,
 	  .what = "the key that begins its line; - if it may stand anywhere" },
-	{ .name = "key", .put = put_key, .what = "the key" },
+	{ .name = "key", .how = SVF_AT,
+	  .at = offsetof(struct vs_conf_key, key), .what = "the key" },
 	{ .name = "default", .put = put_default,
 	  .what = "its default, (required), or - for none" },
 	{ .name = "meaning", .put = put_meaning,

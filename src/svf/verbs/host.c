@@ -13,33 +13,16 @@
 
 /* ---- what becomes of the VMs ---------------------------------------------------- */
 
-static void put_will(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "will")));
-}
-
 static const struct svf_col cols[] = {
-	{ .name = "node", .put = svf_put_node, .what = "whose VM is on there" },
-	{ .name = "job", .how = SVF_RIGHT, .put = svf_put_job,
+	{ .name = "node", .how = SVF_NEED, .key = "node", .what = "whose VM is on there" },
+	{ .name = "job", .how = SVF_RIGHT | SVF_INT, .key = "job",
 	  .what = "the job that has it" },
-	{ .name = "will", .how = SVF_STATE, .put = put_will,
+	{ .name = "will", .how = SVF_STATE | SVF_NEED, .key = "will",
 	  .what = "move: to another host, with the job; stay: until the job ends; requeue: the job is; off: it is idle, and goes off" },
 	{ .name = "why", .key = "why",
 	  .what = "why it can't move" },
 };
 static const struct svf_list list = SVF_LIST(cols);
-
-static void put_nodes(const struct svf *s, struct vs_j top)
-{
-	struct vs_j nodes = vs_j_opt(top, "nodes");
-	struct svf_table *t = svf_table_of(&list, s);
-
-	for (size_t i = 0; i < vs_j_len(nodes); i++)
-		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(nodes, i) });
-	if (vs_j_len(nodes) && !vs_json_failed(top.doc, NULL))
-		svf_table_print(t, s->no_header);
-	svf_table_free(t);
-}
 
 /* ---- orders --------------------------------------------------------------------- */
 
@@ -104,7 +87,7 @@ static int finish(const struct svf *s, struct vs_jdoc *doc, char *line_take)
 	if (!rc) {
 		if (line)
 			puts(svf_clean(line));
-		put_nodes(s, vs_j_root(doc));
+		svf_print_rows(&list, s, vs_j_opt(vs_j_root(doc), "nodes"));
 	}
 	vs_jdoc_free(doc);
 	return rc;

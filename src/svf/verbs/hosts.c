@@ -130,22 +130,6 @@ static void put_reasons(struct svf_table *t, const struct svf_row *row)
 	svf_cell(t, "%s%s", text, until);
 }
 
-/* The host of the row, or of the PF in it. */
-static struct vs_j host_of(const struct svf_row *row)
-{
-	return row->of.doc ? row->of : row->j;
-}
-
-static void put_name(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(host_of(row), "host")));
-}
-
-static void put_state(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(host_of(row), "state")));
-}
-
 static void put_npfs(struct svf_table *t, const struct svf_row *row)
 {
 	svf_cell(t, "%zu", count_pfs(row->j));
@@ -182,21 +166,6 @@ static void put_vms(struct svf_table *t, const struct svf_row *row)
 		 vs_j_int_or(vs_j_opt(row->j, "vms_foreign"), 0));
 }
 
-static void put_pci(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "pci")));
-}
-
-static void put_numa(struct svf_table *t, const struct svf_row *row)
-{
-	int64_t numa = vs_j_int_or(vs_j_opt(row->j, "numa"), -1);
-
-	if (numa < 0)
-		svf_cell(t, "-");
-	else
-		svf_cell(t, "%" PRId64, numa);
-}
-
 #define VFS_COLS							\
 	{ .name = "vfs", .how = SVF_RIGHT, .put = put_total,		\
 	  .what = "virtual functions there are" },			\
@@ -210,12 +179,12 @@ static void put_numa(struct svf_table *t, const struct svf_row *row)
 	  .what = "the rest; ? if a VM on that host can't be read, below 0 if VFs that are in use have gone" }
 
 static const struct svf_col cols[] = {
-	{ .name = "host", .put = put_name, .what = "the ESXi host" },
+	{ .name = "host", .how = SVF_NEED, .key = "host", .what = "the ESXi host" },
 	{ .name = "cluster", .how = SVF_EXTRA, .key = "cluster",
 	  .what = "vCenter's cluster it belongs to" },
 	{ .name = "leaf", .how = SVF_EXTRA, .key = "leaf",
 	  .what = "its leaf switch, from the HostName lines" },
-	{ .name = "state", .how = SVF_STATE, .put = put_state,
+	{ .name = "state", .how = SVF_STATE | SVF_NEED, .key = "state",
 	  .what = "up, avoided, quarantined, on-trial, drained, maintenance, entering-maintenance, standby, disconnected or unknown" },
 	{ .name = "pfs", .how = SVF_RIGHT, .put = put_npfs,
 	  .what = "physical functions with SR-IOV" },
@@ -235,16 +204,16 @@ static const struct svf_col cols[] = {
 static const struct svf_list hosts = SVF_LIST(cols);
 
 static const struct svf_col pf_cols[] = {
-	{ .name = "host", .put = put_name, .what = "the ESXi host" },
-	{ .name = "state", .how = SVF_STATE, .put = put_state,
+	{ .name = "host", .how = SVF_NEED | SVF_OF, .key = "host", .what = "the ESXi host" },
+	{ .name = "state", .how = SVF_STATE | SVF_NEED | SVF_OF, .key = "state",
 	  .what = "the host's, as without --pfs" },
-	{ .name = "pf", .put = put_pci, .what = "the physical function's PCI address, or the first's of devices that are alike" },
+	{ .name = "pf", .how = SVF_NEED, .key = "pci", .what = "the physical function's PCI address, or the first's of devices that are alike" },
 	{ .name = "device", .how = SVF_IF, .put = put_ids,
 	  .what = "of devices that VMs get whole: vendor and device, and their hardware label, or the DVX class or vGPU profile; the numbers are of such devices then" },
 	{ .name = "nic", .key = "pnic", .what = "its name on the host" },
 	{ .name = "network", .key = "switch",
 	  .what = "the distributed switch that it is an uplink of" },
-	{ .name = "numa", .how = SVF_EXTRA | SVF_RIGHT, .put = put_numa,
+	{ .name = "numa", .how = SVF_EXTRA | SVF_RIGHT | SVF_INT, .key = "numa",
 	  .what = "the host's NUMA node it is on" },
 	VFS_COLS,
 };
@@ -261,36 +230,8 @@ static void put_pfs(struct svf_table *t, struct vs_j host)
 
 static int run(const struct svf *s)
 {
-	struct svf_table *t;
-	struct vs_jdoc doc;
-	struct vs_j all;
-	int rc = svf_ask("hosts", 0, "", &doc);
-
-	if (rc)
-		return rc;
-	if (s->json)
-		return svf_print_named(s, &doc, "hosts", "host");
-	t = svf_table_of(s->flag ? &pfs : &hosts, s);
-	all = vs_j_get(vs_j_root(&doc), "hosts");
-	for (size_t i = 0; i < vs_j_len(all); i++) {
-		struct vs_j host = vs_j_at(all, i);
-
-		if (!svf_wanted(s, vs_j_str(vs_j_get(host, "host"))))
-			continue;
-		if (s->flag)
-			put_pfs(t, host);
-		else
-			svf_row_add(t, &(struct svf_row){ .j = host });
-	}
-	rc = svf_read_failed(&doc);
-	if (!rc) {
-		svf_table_print(t, s->no_header);
-		svf_print_notes(&doc);
-		rc = svf_names_check(s, all, "host");
-	}
-	svf_table_free(t);
-	vs_jdoc_free(&doc);
-	return rc;
+	return svf_show_list(s, "hosts", "host", s->flag ? &pfs : &hosts,
+			     s->flag ? put_pfs : NULL);
 }
 
 const struct svf_verb svf_hosts = {

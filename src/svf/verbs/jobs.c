@@ -10,37 +10,7 @@
 #include <string.h>
 
 #include "verbs.h"
-#include "util/hostlist.h"
 #include "util/mem.h"
-
-/* "vm[001-004]" of an array of names, "-" if there is none. */
-static void put_list(struct svf_table *t, struct vs_j list)
-{
-	size_t n = vs_j_len(list);
-	VS_FREE const char **names = vs_calloc(n + 1, sizeof(*names));
-	VS_FREE char *text = NULL;
-
-	for (size_t i = 0; i < n; i++)
-		names[i] = vs_j_str(vs_j_at(list, i));
-	text = vs_hostlist_compress(names, n);
-	svf_cell(t, "%s", text[0] ? text : "-");
-}
-
-static void put_count(struct svf_table *t, const struct svf_row *row,
-		      const char *key)
-{
-	int64_t n = vs_j_int_or(vs_j_opt(row->j, key), -1);
-
-	if (n < 0)
-		svf_cell(t, "-");
-	else
-		svf_cell(t, "%" PRId64, n);
-}
-
-static void put_id(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "id")));
-}
 
 /* This machine's name for it: a login node knows its users. */
 static void put_user(struct svf_table *t, const struct svf_row *row)
@@ -51,62 +21,10 @@ static void put_user(struct svf_table *t, const struct svf_row *row)
 
 	if (pw)
 		svf_cell(t, "%s", pw->pw_name);
+	else if (uid < 0)
+		svf_cell(t, "-");
 	else
-		put_count(t, row, "uid");
-}
-
-static void put_state(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "state")));
-}
-
-static void put_adapter(struct svf_table *t, const struct svf_row *row)
-{
-	put_list(t, vs_j_opt(row->j, "adapters"));
-}
-
-static void put_nodes(struct svf_table *t, const struct svf_row *row)
-{
-	put_list(t, vs_j_opt(row->j, "nodes"));
-}
-
-static void put_hosts(struct svf_table *t, const struct svf_row *row)
-{
-	put_list(t, vs_j_opt(row->j, "hosts"));
-}
-
-static void put_vfs(struct svf_table *t, const struct svf_row *row)
-{
-	put_count(t, row, "vfs");
-}
-
-static void put_need(struct svf_table *t, const struct svf_row *row)
-{
-	put_count(t, row, "need");
-}
-
-static void put_devices(struct svf_table *t, const struct svf_row *row)
-{
-	put_count(t, row, "devices");
-}
-
-static void put_span(struct svf_table *t, const struct svf_row *row,
-		     const char *key)
-{
-	int64_t s = vs_j_int_or(vs_j_opt(row->j, key), -1);
-	char text[16];
-
-	svf_cell(t, "%s", s < 0 ? "-" : svf_span(s, text));
-}
-
-static void put_waited(struct svf_table *t, const struct svf_row *row)
-{
-	put_span(t, row, "waited_s");
-}
-
-static void put_provision(struct svf_table *t, const struct svf_row *row)
-{
-	put_span(t, row, "provision_s");
+		svf_cell(t, "%" PRId64, uid);
 }
 
 /* "2 clone 12s": so many nodes are on their way. */
@@ -135,30 +53,30 @@ static void put_expected(struct svf_table *t, const struct svf_row *row)
 }
 
 static const struct svf_col cols[] = {
-	{ .name = "jobid", .put = put_id,
+	{ .name = "jobid", .how = SVF_NEED, .key = "id",
 	  .what = "as squeue writes it: 12, 12_3, 14+1" },
 	{ .name = "user", .put = put_user, .what = "whose it is" },
 	{ .name = "partition", .key = "partition",
 	  .what = "its partition, or those that it may get" },
-	{ .name = "state", .how = SVF_STATE, .put = put_state,
+	{ .name = "state", .how = SVF_STATE | SVF_NEED, .key = "state",
 	  .what = "the job's state as Slurm has it" },
-	{ .name = "adapter", .put = put_adapter,
+	{ .name = "adapter", .how = SVF_NAMES, .key = "adapters",
 	  .what = "of its nodes, or of those that it waits for" },
-	{ .name = "need", .how = SVF_RIGHT | SVF_EXTRA, .put = put_need,
+	{ .name = "need", .how = SVF_RIGHT | SVF_EXTRA | SVF_INT, .key = "need",
 	  .what = "how many nodes it waits for" },
-	{ .name = "nodes", .put = put_nodes, .what = "that it has, of vSphere's" },
-	{ .name = "hosts", .put = put_hosts,
+	{ .name = "nodes", .how = SVF_NAMES, .key = "nodes", .what = "that it has, of vSphere's" },
+	{ .name = "hosts", .how = SVF_NAMES, .key = "hosts",
 	  .what = "where their VMs run, or are going to" },
-	{ .name = "vfs", .how = SVF_RIGHT, .put = put_vfs,
+	{ .name = "vfs", .how = SVF_RIGHT | SVF_INT, .key = "vfs",
 	  .what = "the virtual functions that these hold" },
-	{ .name = "devices", .how = SVF_RIGHT | SVF_IF, .put = put_devices,
+	{ .name = "devices", .how = SVF_RIGHT | SVF_IF | SVF_INT, .key = "devices",
 	  .what = "the devices that they hold whole; only where there are some" },
 	{ .name = "making", .put = put_making,
 	  .what = "nodes that are not up yet, and what was begun last for one of them, "
 	  "when" },
-	{ .name = "waited", .how = SVF_RIGHT | SVF_IF, .put = put_waited,
+	{ .name = "waited", .how = SVF_RIGHT | SVF_IF | SVF_SPAN, .key = "waited_s",
 	  .what = "how long it lacked VFs or devices, until it began or now; only where one did" },
-	{ .name = "provision", .how = SVF_RIGHT | SVF_IF, .put = put_provision,
+	{ .name = "provision", .how = SVF_RIGHT | SVF_IF | SVF_SPAN, .key = "provision_s",
 	  .what = "from when it got its nodes until their VMs were up, or now; only where that is known" },
 	{ .name = "expected", .put = put_expected,
 	  .what = "when it may begin, as far as is known" },

@@ -33,14 +33,9 @@ static void put_error(struct svf_table *t, const struct svf_row *row)
 		 vs_j_str_or(vs_j_opt(row->j, "waits"), ""));
 }
 
-static void put_vm(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "vm_state")));
-}
-
 static const struct svf_col cols[] = {
-	{ .name = "node", .put = svf_put_node, .what = "the node, and its VM's name" },
-	{ .name = "vm", .how = SVF_STATE, .put = put_vm,
+	{ .name = "node", .how = SVF_NEED, .key = "node", .what = "the node, and its VM's name" },
+	{ .name = "vm", .how = SVF_STATE | SVF_NEED, .key = "vm_state",
 	  .what = "none, cloning, off, starting, on, stopping, suspended, foreign or unknown" },
 	{ .name = "slurm", .how = SVF_STATE, .key = "slurm_state",
 	  .what = "the node's state as Slurm has it" },
@@ -51,7 +46,7 @@ static const struct svf_col cols[] = {
 	{ .name = "adapter", .key = "adapter", .what = "the adapter that it has" },
 	{ .name = "partition", .how = SVF_EXTRA, .key = "partition",
 	  .what = "the PartitionName line that it follows" },
-	{ .name = "jobid", .how = SVF_RIGHT, .put = svf_put_job,
+	{ .name = "jobid", .how = SVF_RIGHT | SVF_INT, .key = "job",
 	  .what = "the job on it, if you may see that" },
 	{ .name = "action", .how = SVF_STATE, .put = put_action,
 	  .what = "what is being done or waited for, since when, and how long that took lately" },
@@ -83,21 +78,6 @@ static const struct svf_col suspect_cols[] = {
 };
 static const struct svf_list suspects = SVF_LIST(suspect_cols);
 
-static void print_suspects(struct vs_jdoc *doc)
-{
-	struct vs_j list = vs_j_opt(vs_j_root(doc), "suspect");
-	struct svf_table *t;
-
-	if (!vs_j_len(list))
-		return;
-	t = svf_table_of(&suspects, NULL);
-	for (size_t i = 0; i < vs_j_len(list); i++)
-		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(list, i) });
-	putchar('\n');
-	svf_table_print(t, false);
-	svf_table_free(t);
-}
-
 static int run(const struct svf *s)
 {
 	struct vs_jdoc doc;
@@ -111,8 +91,12 @@ static int run(const struct svf *s)
 	nodes = vs_j_get(vs_j_root(&doc), "nodes");
 	svf_print_nodes(s, nodes);
 	unknown = svf_names_check(s, nodes, "node");
-	if (!s->argc && !s->no_header && !s->format)
-		print_suspects(&doc);
+	if (!s->argc && !s->no_header && !s->format &&
+	    vs_j_len(vs_j_opt(vs_j_root(&doc), "suspect"))) {
+		putchar('\n');
+		svf_print_rows(&suspects, NULL,
+			       vs_j_opt(vs_j_root(&doc), "suspect"));
+	}
 	svf_print_notes(&doc);
 	rc = svf_read_failed(&doc);
 	vs_jdoc_free(&doc);

@@ -122,45 +122,19 @@ static void put_do(struct svf_table *t, const struct svf_row *row)
 		 clone[0] ? "-" : "", clone);
 }
 
-static void put_calls(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%" PRId64, vs_j_int_or(vs_j_opt(row->j, "calls"), 0));
-}
-
-static void put_seconds(struct svf_table *t, const struct svf_row *row)
-{
-	int64_t seconds = vs_j_int_or(vs_j_opt(row->j, "seconds"), -1);
-
-	if (seconds < 0)
-		svf_cell(t, "-");
-	else
-		svf_cell(t, "%" PRId64, seconds);
-}
-
 static const struct svf_col cols[] = {
-	{ .name = "node", .put = svf_put_node, .what = "the node the job gets" },
+	{ .name = "node", .how = SVF_NEED, .key = "node", .what = "the node the job gets" },
 	{ .name = "adapter", .key = "adapter", .what = "the adapter that it has" },
 	{ .name = "do", .how = SVF_STATE, .put = put_do,
 	  .what = "what is done for it: reuse a VM that is on, power-on, clone, relocate, reconfigure, rebuild, wait; -linked: the new VM is a linked clone" },
 	{ .name = "host", .key = "host", .what = "where its VM would run" },
 	{ .name = "pf", .key = "pf", .what = "the physical function it would get" },
-	{ .name = "calls", .how = SVF_RIGHT, .put = put_calls,
+	{ .name = "calls", .how = SVF_RIGHT | SVF_INT, .key = "calls",
 	  .what = "calls to vCenter that change something" },
-	{ .name = "seconds", .how = SVF_RIGHT, .put = put_seconds,
+	{ .name = "seconds", .how = SVF_RIGHT | SVF_INT, .key = "seconds",
 	  .what = "how long that took lately, for it alone" },
 };
 static const struct svf_list list = SVF_LIST(cols);
-
-static void print_nodes(const struct svf *s, struct vs_j nodes)
-{
-	struct svf_table *t = svf_table_of(&list, s);
-
-	for (size_t i = 0; i < vs_j_len(nodes); i++)
-		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(nodes, i) });
-	if (vs_j_len(nodes))
-		svf_table_print(t, s->no_header);
-	svf_table_free(t);
-}
 
 static void print(const struct svf *s, const struct svf_sbatch *b,
 		  struct vs_jdoc *doc)
@@ -172,7 +146,7 @@ static void print(const struct svf *s, const struct svf_sbatch *b,
 	if (doc->err.code)
 		return;		/* nothing half said */
 	say_start(b, top, now);
-	print_nodes(s, vs_j_opt(top, "nodes"));
+	svf_print_rows(&list, s, vs_j_opt(top, "nodes"));
 	if (others)
 		printf("%" PRId64 " node%s need no VM\n", others,
 		       others == 1 ? "" : "s");

@@ -38,11 +38,6 @@ static bool is_suspect(const struct svf_row *row)
 	return vs_j_null(vs_j_opt(row->j, "what"));
 }
 
-static void put_vm(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "vm")));
-}
-
 static void put_waits(struct svf_table *t, const struct svf_row *row)
 {
 	svf_cell(t, "%s", vs_j_bool_or(vs_j_opt(row->j, "waits"), false) ?
@@ -59,7 +54,7 @@ static void put_what(struct svf_table *t, const struct svf_row *row)
 }
 
 static const struct svf_col cols[] = {
-	{ .name = "vm", .put = put_vm, .what = "the VM" },
+	{ .name = "vm", .how = SVF_NEED, .key = "vm", .what = "the VM" },
 	{ .name = "state", .key = "state", .what = "on or off, as vCenter shows it" },
 	{ .name = "waits", .how = SVF_STATE, .put = put_waits,
 	  .what = "yes: the brake holds it back until you confirm" },
@@ -73,13 +68,10 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 	struct vs_j top = vs_j_root(doc), vms = vs_j_opt(top, "vms");
 	struct vs_j suspect = vs_j_opt(top, "suspect");
 	struct svf_table *t = svf_table_of(&list, s);
-	size_t n = vs_j_len(vms), nsuspect = vs_j_len(suspect);
+	size_t n = svf_rows_add(t, vms);
 
-	for (size_t i = 0; i < n; i++)
-		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(vms, i) });
-	for (size_t i = 0; i < nsuspect; i++)
-		svf_row_add(t, &(struct svf_row){ .j = vs_j_at(suspect, i) });
-	if (n + nsuspect)
+	n += svf_rows_add(t, suspect);
+	if (n)
 		svf_table_print(t, s->no_header);
 	else
 		puts("nothing is to be mended");

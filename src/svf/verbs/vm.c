@@ -28,11 +28,6 @@ static int forget(const struct svf *s)
 
 /* ---- evict, rebuild ------------------------------------------------------------ */
 
-static void put_did(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "did")));
-}
-
 /* In words what "did" means. */
 static void put_text(struct svf_table *t, const struct svf_row *row)
 {
@@ -55,8 +50,8 @@ static void put_text(struct svf_table *t, const struct svf_row *row)
 }
 
 static const struct svf_col cols[] = {
-	{ .name = "node", .put = svf_put_node, .what = "the node" },
-	{ .name = "did", .how = SVF_STATE, .put = put_did,
+	{ .name = "node", .how = SVF_NEED, .key = "node", .what = "the node" },
+	{ .name = "did", .how = SVF_STATE | SVF_NEED, .key = "did",
 	  .what = "off, after-job, destroy, nothing or refused" },
 	{ .name = "text", .put = put_text,
 	  .what = "the same in words, and why not" },
