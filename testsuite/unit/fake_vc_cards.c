@@ -64,7 +64,7 @@ static bool device_show(const struct fake_card *from, struct vs_card *to)
 
 	if (from->kind <= VS_VC_NET_VMXNET3)
 		return false;
-	*to = (struct vs_vc_card) {
+	*to = (struct vs_card) {
 		.kind = shown[from->kind], .key = to->key,
 		.vendor = (uint16_t)from->vendor,
 		.device = (uint16_t)from->device,

@@ -91,7 +91,7 @@ static void what_is_not_an_orphan_is_left_alone(void **st)
 	vm->uuid[0] = 'f';
 	ours("template", false)->is_template = true;
 	ours("unread", true)->unreadable = true;
-	ours("disk", false)->disks.own = false;
+	ours("disk", false)->disks_own = false;
 	fake_add_vm("foreign", "group-v1", "host-1", true);
 	vm = ours("busy", true);
 	task.entity = vm->moid;

@@ -328,7 +328,7 @@ static void of_two_alike_one_goes(void **st)
 	p = fake_parent("");
 	twin = fake_add_vm("a-twin", "group-v1", "host-1", false);
 	vs_strlcpy(twin->parent, p->parent, sizeof(twin->parent));
-	vs_strlcpy(twin->clone.snapshot, "s", sizeof(twin->clone.snapshot));
+	vs_strlcpy(twin->snapshot, "s", sizeof(twin->snapshot));
 	snprintf(twin->mark, sizeof(twin->mark), "%s/a-twin/%s",
 		 vs_core.cluster_id, twin->uuid);
 	fake_show(twin);
