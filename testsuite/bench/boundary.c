@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include "bench/locks_world.h"
 #include "engine/metrics/metrics_i.h"
+#include "engine/run/loop_i.h"
 #include "util/json.h"
 
 #define EDGES 65536	/* a power of two, many more than there are */
@@ -71,7 +72,7 @@ static struct records {
 	[SUMMARY] = { .name = "node-summary", .size = sizeof(struct vs_kept) },
 	/* without what links them to others */
 	[HOST] = { .name = "host", .size = offsetof(struct vs_host, vms) },
-	[VM] = { .name = "vm", .size = offsetof(struct vs_vm, told) },
+	[VM] = { .name = "vm", .size = offsetof(struct vs_vm, share) },
 	[CLAIM] = { .name = "claim", .size = offsetof(struct vs_hold, hh) },
 	[FREE] = { .name = "free-capacity", .size = sizeof(struct vs_host_sum) },
 };
@@ -171,7 +172,7 @@ static void pass(int time)
 static void pass_over_all(int time)
 {
 	(void)time;
-	vs_core.full_ms = INT64_MIN / 2;
+	vs_passes.full_ms = INT64_MIN / 2;
 	some_turn();
 }
 

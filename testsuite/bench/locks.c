@@ -470,7 +470,7 @@ static bool make_room(const int *all, size_t gang)
 		if (ended != (int)gang)
 			fprintf(stderr, "make_room: %d end\n", ended);
 		for (size_t k = 0; k < VMS; k++) {	/* and none does */
-			vs_core.nodes[all[k]].given_ms = 0;
+			vs_core.nodes[all[k]].claims.promised_ms = 0;
 			vs_node_touch(&vs_core.nodes[all[k]]);
 		}
 	}

@@ -294,7 +294,7 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	vs_state_file_read_done(true);
 	fake_reset(hosts, vfs);
 	for (size_t i = 0; i < c->nnodes; i++) {
-		free(c->nodes[i].beside);
+		free(c->nodes[i].claims.beside);
 		free(c->nodes[i].foreign);
 	}
 	c->nnodes = 0;

@@ -350,9 +350,9 @@ void model_state(void)
 		model_say("vm%d: flags=%x wanted=%s seen=%s action=%s op=%s job=%u beside=%zu vm=%s%s%s",
 			  k + 1, model_flags(k), vs_wanted_name(n->wanted),
 			  vs_seen_name(n->seen), vs_action_name(n->action),
-			  vs_op_name(n->op.kind), n->job, n->nbeside,
+			  vs_op_name(n->op.kind), n->claims.job, n->claims.nbeside,
 			  !vm ? "none" : vm->on ? "on" : "off",
-			  n->last_err.text[0] ? " error: " : "",
-			  n->last_err.text);
+			  n->retry.err.text[0] ? " error: " : "",
+			  n->retry.err.text);
 	}
 }

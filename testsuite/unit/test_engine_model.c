@@ -295,7 +295,7 @@ static void world_turns(int t)
 	vs_breakers_clear();
 	/* svf vm forget, as the reason of its node says */
 	for (int k = 0; k < MODEL_NODES; k++)
-		if (vs_core.nodes[k].missing && !model_vm(k)) {
+		if (vs_core.nodes[k].absent.how && !model_vm(k)) {
 			vs_missing_forget(&vs_core.nodes[k]);
 			vs_node_touch(&vs_core.nodes[k]);
 		}

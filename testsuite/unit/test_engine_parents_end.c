@@ -59,7 +59,7 @@ static void after_an_outage_nothing_goes_before_all_is_known(void **st)
 	vs_pass(&vs_core, now);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	turns(5);
-	assert_true(vs_core.nodes[0].missing);
+	assert_true(vs_core.nodes[0].absent.how);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 }
 

@@ -14,8 +14,8 @@ static void restart(uint32_t job, const char *node, uint32_t saved_flags)
 
 	vs_ledger_clear(&vs_core.ledger);
 	fake_down(VS_E_RETRY);
-	vs_core.started = n->compared = false;
-	n->job = 0;
+	vs_core.started = n->adoption.compared = false;
+	n->claims.job = 0;
 	n->flags = saved_flags;
 	n->wanted = VS_WANT_OFF;
 	if (job)

@@ -93,6 +93,7 @@ core_sources += \
 	src/common/engine/tasks/clone_quota.c src/common/engine/tasks/clone_quota.h \
 	src/common/engine/tasks/clone_quota_i.h src/common/engine/tasks/removal_guard.c \
 	src/common/engine/tasks/removal_guard.h src/common/engine/tasks/removal_guard_i.h \
+	src/common/engine/tasks/retry.c \
 	src/common/engine/tasks/tasks.c src/common/engine/tasks/tasks.h \
 	src/common/engine/vmspec/build.c src/common/engine/vmspec/capability.c \
 	src/common/engine/vmspec/guest_words.c src/common/engine/vmspec/hardware.c \

@@ -17,7 +17,7 @@
 static bool lasts(struct vs_core *c, const struct vs_node *n,
 		  const struct vs_vm *vm)
 {
-	if (n->missing || vs_node_barred_for_long(c, n))
+	if (n->absent.how || vs_node_barred_for_long(c, n))
 		return true;
 	return vm &&
 		(vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS ||
@@ -35,7 +35,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	n->kept->holds = vs_ledger_get(&c->ledger, n->name) != NULL;
 	n->kept->barred = vs_node_barred(c, n) != NULL;
 	n->kept->lasts = lasts(c, n, vm);
-	if (n->kept->barred || n->missing ||
+	if (n->kept->barred || n->absent.how ||
 	    (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS))
 		return VS_AVAIL_NONE;
 	if (vm && vs_node_vm_unsure(vm))
@@ -48,17 +48,17 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		host = vm->host_ptr;
 		if (n->orders.evict || (host && vs_host_wanted(host)))
 			return VS_AVAIL_NONE;
-		if (n->adopt)
+		if (n->adoption.on)
 			return VS_AVAIL_NONE;	/* warm in a moment */
 		if (!(n->flags & VS_NODE_UP))
 			return n->kept->holds ? VS_AVAIL_OFF : VS_AVAIL_NONE;
 		if (n->profile->retention == VS_RETAIN_DESTROY)
 			return c->now[n->profile - c->profiles].missing[0] ?
 				VS_AVAIL_NONE : VS_AVAIL_NEW;
-		if (vs_node_vm_right(c, n, vm, n->job, n->restart))
+		if (vs_node_vm_right(c, n, vm, n->claims.job, n->claims.restart))
 			return VS_AVAIL_WARM;
 		/* It is rebuilt when the job that runs on it has ended. */
-		return n->job ? VS_AVAIL_NONE : VS_AVAIL_NEW;
+		return n->claims.job ? VS_AVAIL_NONE : VS_AVAIL_NEW;
 	}
 	*place = !n->kept->holds;
 	if (!*place)
@@ -126,7 +126,7 @@ static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
 		return "a task has been at work on its VM for more than a minute";
 	if (!vm && vs_strays_wait())
 		return "a clone is under way for a node that is not known: those without a VM wait for its end, 5 minutes at most";
-	if (n->ending_ms)
+	if (n->claims.ending_ms)
 		return "slurmctld may still be trying to end the job whose VM was switched off there";
 	return vs_clones_bar(c, n, vm);
 }
@@ -138,7 +138,7 @@ const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
 
 	if (n->foreign)
 		return n->foreign;
-	if (n->forgotten && vm && !vm->connected)
+	if (n->absent.forgotten && vm && !vm->connected)
 		return vs_clone_lacks(c, n);
 	if (now->barred[0])
 		return now->barred;

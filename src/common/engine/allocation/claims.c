@@ -172,16 +172,12 @@ void vs_hold_of(struct vs_core *c, const struct vs_node *n,
 static int hold_take(struct vs_core *c, struct vs_node *n,
 		     const struct vs_place_node *at, uint32_t job)
 {
-	const char *prefers = vs_node_preferred_host(n, vs_node_vm(c, n));
 	bool made = vs_clones_needed(c, n, job);
 	struct vs_hold hold;
 	char pfs[VS_PFS_LEN];
 	struct vs_err err;
 
 	vs_crash_before("hold", "take");
-	n->drs = (struct vs_node_drs) {
-		.settled = prefers && !strcmp(prefers, at->host->moid),
-	};
 	vs_hold_of(c, n, at, job, &hold);
 	if (vs_ledger_take(&c->ledger, &hold, &err)) {
 		vs_error("bug: %s node=%s", err.text, n->name);
@@ -258,7 +254,7 @@ int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err)
 	struct vs_place_env env;
 
 	vs_env_fill(c, &env);
-	return hold_placed(c, &env, &n, 1, n->job, err);
+	return hold_placed(c, &env, &n, 1, n->claims.job, err);
 }
 
 void vs_hold_drop(struct vs_core *c, struct vs_node *n)
@@ -339,7 +335,7 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	if (!vm->host_ptr)
 		return;
 	if (!h) {
-		hold_take(c, n, &at, n->job);
+		hold_take(c, n, &at, n->claims.job);
 		h = vs_ledger_get(&c->ledger, n->name);
 		if (!h)
 			return;
@@ -385,7 +381,7 @@ static struct vs_hold *hold_here(struct vs_core *c, struct vs_node *n,
 	vs_place_node_fill(c, n, &at);
 	if (vs_place(&env, &at, 1, NULL, &err))
 		return NULL;
-	hold_take(c, n, &at, n->job);
+	hold_take(c, n, &at, n->claims.job);
 	return vs_ledger_get(&c->ledger, n->name);
 }
 
@@ -426,7 +422,7 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 	struct vs_hold again;
 	struct vs_err err;
 
-	if (n->missing ||
+	if (n->absent.how ||
 	    (vm && (!vm->readable || vm->power == VS_POWER_UNKNOWN)))
 		return;		/* unknown is never gone */
 	if (vm && vm->power == VS_POWER_ON &&
@@ -443,7 +439,7 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 	if (power_on_unfinished(n))
 		return;
 	/* Sent, and nobody knows what became of it. */
-	if (h->state == VS_HOLD_REQUESTED && n->look_after > c->slow_seq)
+	if (h->state == VS_HOLD_REQUESTED && n->retry.look_after > c->slow_seq)
 		return;
 	if (!hold_needed(n)) {
 		/* A clone or reconfigure of ours may still need the place. */
@@ -500,7 +496,7 @@ const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
 	const char *missing = c->now[n->profile - c->profiles].missing;
 
 	/* vCenter takes no second one of its name. */
-	if (n->forgotten && vs_node_vm(c, n))
+	if (n->absent.forgotten && vs_node_vm(c, n))
 		return "its VM was forgotten and is still registered: unregister it first";
 	return missing[0] && !vs_node_vm(c, n) ? missing : NULL;
 }

@@ -176,6 +176,8 @@ void vs_parent_room_take(struct vs_core *c, const struct vs_parent *p,
 /* lost_clones.c: of some clone the reply is lost; one has no task yet. What becomes of those
  * that are lost is looked for; is it known? The node's is done, but not shown. */
 bool vs_clone_lost(const struct vs_core *c);
+/* The reply to the node's clone call was lost, or what it made is known. */
+void vs_clone_lost_set(struct vs_node *n, bool lost);
 bool vs_clone_unanswered(const struct vs_core *c);
 void vs_clones_lost_look(struct vs_core *c);
 void vs_clones_lost_pass(struct vs_core *c);

@@ -26,6 +26,11 @@ bool vs_clone_lost(const struct vs_core *c)
 	return vs_parents_lost();
 }
 
+void vs_clone_lost_set(struct vs_node *n, bool lost)
+{
+	n->clone_lost = lost;
+}
+
 bool vs_clone_unanswered(const struct vs_core *c)
 {
 	const struct vs_node *n;
@@ -42,7 +47,7 @@ void vs_clones_lost_look(struct vs_core *c)
 
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (c->nodes[i].clone_lost)
-			c->nodes[i].look_after = c->slow_seq + 1;
+			vs_retry_reread(c, &c->nodes[i]);
 	for (p = vs_parents.all; p; p = p->hh.next)
 		if (p->lost)
 			p->look_after = c->slow_seq + 1;
@@ -78,7 +83,7 @@ void vs_clones_lost_pass(struct vs_core *c)
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 
-		if (n->clone_lost && is_over(c, n->name, n->look_after))
+		if (n->clone_lost && is_over(c, n->name, n->retry.look_after))
 			n->clone_lost = false;
 	}
 	for (p = vs_parents.all; p; p = p->hh.next)

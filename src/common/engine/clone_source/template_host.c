@@ -168,6 +168,6 @@ bool vs_template_host_failed(const struct vs_core *c, const struct vs_node *n,
 	if (now->hostless)
 		return true;
 	/* one of the two: vCenter shows which, in a moment */
-	return n->tries < UNSURE_TRIES && to && to->connected &&
+	return n->retry.tries < UNSURE_TRIES && to && to->connected &&
 	       strcmp(now->template_host, host);
 }

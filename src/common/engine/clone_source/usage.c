@@ -127,7 +127,7 @@ static void copies(struct vs_core *c)
 			vs_parent_record(c, n->op.source, false) : NULL;
 
 		vs_parents.copies_lost |= n->clone_lost;
-		vs_parents.missing |= n->missing;
+		vs_parents.missing |= n->absent.how;
 		if (r)
 			r->copied = true;
 	}

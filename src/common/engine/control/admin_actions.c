@@ -20,6 +20,7 @@
 #include "engine/report/report.h"
 #include "engine/state/core_i.h"
 #include "engine/tasks/removal_guard.h"
+#include "engine/tasks/tasks.h"
 #include "util/hostlist.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -105,7 +106,7 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 		vs_err_set(err, VS_E_STATE, "the VM of node %s is %s: only one that is missed, or whose host doesn't answer, can be forgotten",
 			   n->name, vm ? "within reach" : "not there");
 	} else {
-		n->forgotten = true;
+		vs_missing_declare_lost(n);
 		vs_capacity_freed();
 		vs_name_freed();
 		vs_node_touch(n);
@@ -338,9 +339,9 @@ size_t vs_brake_confirm(struct vs_core *c)
 		if (node->braked != VS_BRAKE_WAITS)
 			continue;
 		vm = vs_node_vm(c, node);
-		node->braked = VS_BRAKE_PASSED;
+		vs_brake_node_set(node, VS_BRAKE_PASSED);
 		vs_node_touch(node);
-		node->last_err.code = VS_OK;
+		vs_retry_error(node, NULL);
 		if (vm)
 			vs_brake_count(vm->moid, minute, true);
 		n++;

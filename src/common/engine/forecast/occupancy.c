@@ -62,12 +62,12 @@ void vs_when_renew(struct vs_core *c)
 static uint32_t keeper(const struct vs_node *n)
 {
 	const struct vs_timeline *t = &vs_whens.timeline;
-	uint32_t job = n->job;
+	uint32_t job = n->claims.job;
 
-	for (size_t i = 0; i < n->nbeside; i++)
-		if (vs_timeline_end_of(t, n->beside[i].job) >
+	for (size_t i = 0; i < n->claims.nbeside; i++)
+		if (vs_timeline_end_of(t, n->claims.beside[i].job) >
 		    vs_timeline_end_of(t, job))
-			job = n->beside[i].job;
+			job = n->claims.beside[i].job;
 	return job;
 }
 
@@ -78,7 +78,7 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 	vs_assert_locked();
 	if ((size_t)n->id >= t->nids)
 		return;
-	if (!vs_node_going(n) || n->job)
+	if (!vs_node_going(n) || n->claims.job)
 		n->going_ms = 0;
 	else if (!n->going_ms)
 		n->going_ms = vs_clock();
@@ -86,9 +86,9 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 		vs_timeline_let_go(t, n->id);
 	else if ((n->flags & VS_NODE_STAYS_EVER) && !vs_node_going(n))
 		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
-	else if (n->job)
+	else if (n->claims.job)
 		vs_timeline_hold(t, n->id, keeper(n));
-	else if (n->missing || vs_seen_unsure(n->seen))
+	else if (n->absent.how || vs_seen_unsure(n->seen))
 		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
 	else
 		vs_timeline_hold(t, n->id, VS_HOLDER_IDLE);
@@ -135,7 +135,7 @@ static void shared_again(struct vs_core *c, uint32_t job)
 	for (size_t i = 0; i < n; i++)
 		ids[i] = g->ids[i];
 	for (size_t i = 0; i < n; i++)
-		if (c->nodes[ids[i]].nbeside)
+		if (c->nodes[ids[i]].claims.nbeside)
 			vs_when_node(c, &c->nodes[ids[i]]);
 }
 
@@ -241,12 +241,12 @@ void vs_when_seen(struct vs_core *c, const struct vs_port_look *rows, size_t n)
 /* The end of the node's jobs, for vs_until_set(). */
 int64_t vs_until_job(const struct vs_node *n)
 {
-	int64_t end = n->job ?
-		vs_timeline_end_of(&vs_whens.timeline, n->job) : VS_TIME_NEVER;
+	int64_t end = n->claims.job ?
+		vs_timeline_end_of(&vs_whens.timeline, n->claims.job) : VS_TIME_NEVER;
 
-	for (size_t i = 0; i < n->nbeside; i++) {
+	for (size_t i = 0; i < n->claims.nbeside; i++) {
 		int64_t one = vs_timeline_end_of(&vs_whens.timeline,
-						 n->beside[i].job);
+						 n->claims.beside[i].job);
 
 		end = one > end ? one : end;
 	}

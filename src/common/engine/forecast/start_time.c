@@ -458,7 +458,7 @@ void vs_when_planned(struct vs_core *c, const struct vs_asker *a,
  * free, and is wanted again. */
 static bool keeps_it(const struct vs_core *c, int id, int64_t start)
 {
-	uint32_t job = c->nodes[id].job;
+	uint32_t job = c->nodes[id].claims.job;
 
 	return job && vs_timeline_end_of(&vs_whens.timeline, job) > start;
 }

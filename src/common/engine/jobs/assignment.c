@@ -99,10 +99,10 @@ static const uint32_t *find(const struct moved *m, uint32_t job)
 
 static bool is_of(const struct vs_node *n, const struct moved *m)
 {
-	bool is = find(m, n->job);
+	bool is = find(m, n->claims.job);
 
-	for (size_t k = 0; k < n->nbeside && !is; k++)
-		is = find(m, n->beside[k].job);
+	for (size_t k = 0; k < n->claims.nbeside && !is; k++)
+		is = find(m, n->claims.beside[k].job);
 	return is;
 }
 
@@ -179,9 +179,9 @@ void vs_gots_moved(struct vs_core *c)
 	for (size_t i = 0; i < l.n; i++) {
 		const struct vs_node *node = &c->nodes[l.ids[i]];
 
-		row_of(c, node, node->job, gots, m);
-		for (size_t k = 0; k < node->nbeside; k++)
-			row_of(c, node, node->beside[k].job, gots, m);
+		row_of(c, node, node->claims.job, gots, m);
+		for (size_t k = 0; k < node->claims.nbeside; k++)
+			row_of(c, node, node->claims.beside[k].job, gots, m);
 	}
 	free(l.ids);
 	for (size_t i = 0; i < m->n; i++) {

@@ -12,10 +12,10 @@
 /* Don't boot a VM that nobody waits for. */
 void vs_boot_for_nobody(struct vs_node *n)
 {
-	n->left_ms = 0;
+	n->claims.left_ms = 0;
 	if (n->giveup)
 		return;
-	n->giveup = true;
+	vs_node_release(n, true);
 	vs_tell(VS_TELL_GIVEUP, n->name, 0, false,
 		"the job it was powered up for is gone");
 }
@@ -26,11 +26,53 @@ void vs_boot_for_nobody(struct vs_node *n)
  */
 void vs_ended_begins(const struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	n->ending_ms = now_ms + (int64_t)c->conf->slurm.kill_tries_s * 1000;
+	n->claims.ending_ms = now_ms + (int64_t)c->conf->slurm.kill_tries_s * 1000;
 	vs_node_touch(n);
 }
 
 void vs_ended_over(struct vs_node *n)
 {
-	n->ending_ms = 0;
+	n->claims.ending_ms = 0;
+}
+
+void vs_job_left_forget(struct vs_node *n)
+{
+	n->claims.left_ms = 0;
+}
+
+void vs_node_vacate(struct vs_node *n, uint32_t job)
+{
+	n->leave = true;
+	if (job)
+		n->claims.reclaimed_for = job;
+}
+
+void vs_node_stay(struct vs_node *n)
+{
+	n->leave = false;
+}
+
+void vs_node_reclaimed_forget(struct vs_node *n)
+{
+	n->claims.reclaimed_for = 0;
+}
+
+void vs_node_release(struct vs_node *n, bool on)
+{
+	n->giveup = on;
+}
+
+void vs_node_removable(struct vs_node *n, bool on)
+{
+	n->dying = on;
+}
+
+void vs_node_rebuild(struct vs_node *n, bool on)
+{
+	n->renew = on;
+}
+
+void vs_node_promise(struct vs_node *n, int64_t now_ms)
+{
+	n->claims.promised_ms = now_ms;
 }

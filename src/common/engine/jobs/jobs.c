@@ -16,15 +16,16 @@
 #include "engine/jobs/startup_times.h"
 #include "engine/slurm/outbox.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
 #include "util/mem.h"
 #include "util/time.h"
 
 static void runs_now(struct vs_node *n, uint32_t job)
 {
-	if (n->job == job)
-		n->runs = true;
-	for (size_t i = 0; i < n->nbeside; i++)
-		n->beside[i].runs |= n->beside[i].job == job;
+	if (n->claims.job == job)
+		n->claims.runs = true;
+	for (size_t i = 0; i < n->claims.nbeside; i++)
+		n->claims.beside[i].runs |= n->claims.beside[i].job == job;
 }
 
 /* The job leaves; the oldest of those beside it steps in its place. */
@@ -33,25 +34,25 @@ static void unclaim(struct vs_node *n, uint32_t job)
 	size_t at = 0;
 
 	vs_node_touch(n);
-	if (n->job == job) {
-		n->job = n->nbeside ? n->beside[0].job : 0;
-		n->restart = n->nbeside ? n->beside[0].restart : 0;
-		n->runs = n->nbeside && n->beside[0].runs;
-		n->launched = false;
+	if (n->claims.job == job) {
+		n->claims.job = n->claims.nbeside ? n->claims.beside[0].job : 0;
+		n->claims.restart = n->claims.nbeside ? n->claims.beside[0].restart : 0;
+		n->claims.runs = n->claims.nbeside && n->claims.beside[0].runs;
+		n->claims.launched = false;
 	} else {
-		while (at < n->nbeside && n->beside[at].job != job)
+		while (at < n->claims.nbeside && n->claims.beside[at].job != job)
 			at++;
 	}
-	if (at >= n->nbeside)
+	if (at >= n->claims.nbeside)
 		return;
-	n->nbeside--;
-	memmove(&n->beside[at], &n->beside[at + 1],
-		(n->nbeside - at) * sizeof(*n->beside));
-	if (n->nbeside)
+	n->claims.nbeside--;
+	memmove(&n->claims.beside[at], &n->claims.beside[at + 1],
+		(n->claims.nbeside - at) * sizeof(*n->claims.beside));
+	if (n->claims.nbeside)
 		return;
-	free(n->beside);
-	n->beside = NULL;
-	n->cap_beside = 0;
+	free(n->claims.beside);
+	n->claims.beside = NULL;
+	n->claims.cap_beside = 0;
 }
 
 static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
@@ -61,24 +62,23 @@ static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 	vs_outbox_giveup_unsaid(n->name);
 	vs_claim_changed(c, n, VS_CLAIM_BY_JOB, NULL);
 	/* What others wait for is not over because one more comes. */
-	n->renew &= n->job != 0;
-	if (n->job) {
-		VS_GROW(n->beside, n->cap_beside, n->nbeside + 1);
-		n->beside[n->nbeside++] = (struct vs_claim) {
-			.job = n->job, .restart = n->restart, .runs = n->runs,
+	if (!n->claims.job)
+		vs_node_rebuild(n, false);
+	if (n->claims.job) {
+		VS_GROW(n->claims.beside, n->claims.cap_beside, n->claims.nbeside + 1);
+		n->claims.beside[n->claims.nbeside++] = (struct vs_claim) {
+			.job = n->claims.job, .restart = n->claims.restart, .runs = n->claims.runs,
 		};
 	}
-	n->job = job;
-	n->restart = restart;
-	n->launched = n->runs = false;
-	n->seen = VS_SEEN_BUSY;		/* what it was for others: look first */
-	n->claimed_ms = vs_clock();
-	n->leave = n->giveup = false;
-	n->left_ms = n->given_ms = 0;
-	n->tries = 0;
+	n->claims.job = job;
+	n->claims.restart = restart;
+	n->claims.launched = n->claims.runs = false;
+	n->claims.since_ms = vs_clock();
+	vs_node_stay(n);
+	vs_node_release(n, false);
+	n->claims.left_ms = n->claims.promised_ms = 0;
+	vs_retry_reset(n);
 	n->took = (struct vs_took) { 0 };
-	n->boot_host[0] = '\0';
-	n->not_before_ms = 0;
 	vs_when_node(c, n);
 }
 
@@ -184,8 +184,8 @@ void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
 
 		if (node && !vs_job_has(node, job))
 			claim(c, node, job, restart);
-		if (node && node->job == job)
-			node->launched = launched;
+		if (node && node->claims.job == job)
+			node->claims.launched = launched;
 		if (node && launched)
 			runs_now(node, job);
 	}
@@ -226,16 +226,16 @@ static void node_leaves(struct vs_core *c, struct vs_node *n, uint32_t job)
 {
 	unclaim(n, job);
 	vs_when_node(c, n);
-	if (n->job)
+	if (n->claims.job)
 		return;		/* others share it */
-	n->renew = false;
-	n->dying = true;	/* what was made for it may go */
+	vs_node_rebuild(n, false);
+	vs_node_removable(n, true);	/* what was made for it may go */
 	if (n->profile->retention != VS_RETAIN_WARM || vs_node_given(n))
-		n->leave = true;
+		vs_node_vacate(n, 0);
 	if (n->flags & VS_NODE_POWERING_UP)
 		vs_boot_for_nobody(n);
 	else if (n->flags & VS_NODE_POWERED_DOWN)
-		n->left_ms = vs_clock();
+		n->claims.left_ms = vs_clock();
 }
 
 /* A job may lose single nodes: those that it keeps, first. */

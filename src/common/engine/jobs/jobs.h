@@ -38,6 +38,27 @@ void vs_boot_for_nobody(struct vs_node *n);
 void vs_ended_begins(const struct vs_core *c, struct vs_node *n,
 		     int64_t now_ms);
 void vs_ended_over(struct vs_node *n);	/* jobs may have the node again */
+/* A power-up of the node from now on is not the one of a job that has left. */
+void vs_job_left_forget(struct vs_node *n);
+/* The node is powered down as soon as it is idle; job: it is reclaimed for that
+ * one, 0: for none. */
+void vs_node_vacate(struct vs_node *n, uint32_t job);
+/* The node is not powered down when it is idle. */
+void vs_node_stay(struct vs_node *n);
+/* The node is up and stays: it is reclaimed for no job. */
+void vs_node_reclaimed_forget(struct vs_node *n);
+/* Slurm was asked to take the node back from its job (on), or has answered. While it
+ * is on no VM is booted for the node. */
+void vs_node_release(struct vs_node *n, bool on);
+/* The node's VM may be switched off and removed, by Slurm's word or its job's end
+ * (on); or the node is wanted again. */
+void vs_node_removable(struct vs_node *n, bool on);
+/* The node is up for Slurm, and its VM has to be rebuilt for the job that waits for
+ * it (on); or its VM is right, or no job waits. */
+void vs_node_rebuild(struct vs_node *n, bool on);
+/* The node's VM goes with its job: it is promised to a preemptor at now_ms, which
+ * counts for a minute (vs_node_given()). 0: it is not promised. */
+void vs_node_promise(struct vs_node *n, int64_t now_ms);
 
 /* pending.c; lock held */
 void vs_refused_free(struct vs_refused *r);

@@ -16,8 +16,8 @@
 /* Jobs that share a VM share its steps: whose wait was it? */
 static bool others_wait(const struct vs_node *n)
 {
-	for (size_t i = 0; i < n->nbeside; i++)
-		if (!n->beside[i].runs)
+	for (size_t i = 0; i < n->claims.nbeside; i++)
+		if (!n->claims.beside[i].runs)
 			return true;
 	return false;
 }

@@ -22,6 +22,7 @@
 #include "engine/maintenance/vm_orders.h"
 #include "engine/provision/provision.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
@@ -42,7 +43,7 @@ static bool stays(struct vs_node *n, const char *why, int64_t again_ms)
 	if (m->state != VS_VMOTION_STAYS ||
 	    strncmp(m->why, why, sizeof(m->why) - 1))
 		vs_info("node=%s its VM stays where it is JobId=%u: %s",
-			n->name, n->job, why);
+			n->name, n->claims.job, why);
 	m->state = VS_VMOTION_STAYS;
 	vs_strlcpy(m->why, why, sizeof(m->why));
 	m->again_ms = again_ms;
@@ -66,7 +67,7 @@ bool vs_vmotion_expected(struct vs_core *c, const struct vs_node *n)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
-	return n->job && !vs_node_going(n) && vm &&
+	return n->claims.job && !vs_node_going(n) && vm &&
 	       n->vmotion.state == VS_VMOTION_NONE && !n->orders.evict &&
 	       !vs_vmotion_may(c, n, vm, NULL);
 }
@@ -92,7 +93,7 @@ static void go(struct vs_core *c, struct vs_node *n,
 	vs_state_file_dirty();
 	vs_state_file_urgent();
 	vs_info("node=%s moves by vMotion JobId=%u host=%s from=%s", n->name,
-		n->job, at->host->name, vs_node_vm(c, n)->host_ptr->name);
+		n->claims.job, at->host->name, vs_node_vm(c, n)->host_ptr->name);
 }
 
 static bool try_to_go(struct vs_core *c, struct vs_node *n,
@@ -136,7 +137,7 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 	struct vs_err err = { 0 };
 
 	/* of a job that Slurm has suspended the node is idle */
-	if (!n->job || vs_node_going(n))
+	if (!n->claims.job || vs_node_going(n))
 		return false;
 	if ((n->op.kind != VS_OP_NONE && m->state) || now_ms < m->again_ms)
 		return vs_vmotion_moves(m);
@@ -174,8 +175,8 @@ void vs_vmotion_look(struct vs_core *c, struct vs_node *n)
 	if (!m->state)
 		return;
 	unsure = n->op.kind == VS_OP_VMOTION || n->op.kind == VS_OP_ADOPTED ||
-		n->look_after > c->slow_seq;
-	if (unsure || n->missing)
+		n->retry.look_after > c->slow_seq;
+	if (unsure || n->absent.how)
 		return;
 	vs_vmotion_hold_end(c, n);
 	m->to[0] = '\0';
@@ -204,13 +205,13 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
 		return;
 	snprintf(why, sizeof(why), "vMotion to %.60s failed: %.120s",
 		 to ? to->name : "?", err->text);
-	vs_info("node=%s JobId=%u %s code=%s fault=%s", n->name, n->job, why,
+	vs_info("node=%s JobId=%u %s code=%s fault=%s", n->name, n->claims.job, why,
 		vs_code_name(err->code), err->fault[0] ? err->fault : "-");
 	vs_strlcpy(m->not_to, host, sizeof(m->not_to));
 	m->again_ms = now_ms + ((int64_t)1000 << (m->tries < 5 ? m->tries : 5));
 	m->tries++;
 	/* Whatever it was: what vCenter shows decides. */
-	n->look_after = c->slow_seq + 1;
+	vs_retry_reread(c, n);
 	vs_vc_slow_now(c->vc);
 	if (err->code == VS_E_REQUEST || err->code == VS_E_CONFIG ||
 	    err->code == VS_E_BUG || err->code == VS_E_CANCELED ||
@@ -230,12 +231,12 @@ static void arrived(struct vs_node *n, const char *was,
 	else
 		vs_vmotions.others++;
 	vs_info("node=%s has moved by vMotion JobId=%u host=%s from=%s%s",
-		n->name, n->job, vm->host_ptr->name, was,
+		n->name, n->claims.job, vm->host_ptr->name, was,
 		ours ? "" : ", not by us");
-	n->maintained_ms = INT64_MIN / 2;	/* our drain goes at once */
-	vs_got_moved(n->job);
-	for (size_t i = 0; i < n->nbeside; i++)
-		vs_got_moved(n->beside[i].job);
+	n->drain.at_ms = INT64_MIN / 2;	/* our drain goes at once */
+	vs_got_moved(n->claims.job);
+	for (size_t i = 0; i < n->claims.nbeside; i++)
+		vs_got_moved(n->claims.beside[i].job);
 }
 
 /* Chosen by DRS at power-on; or moved while it was on: by vMotion where that may
@@ -245,6 +246,7 @@ static void elsewhere(struct vs_core *c, struct vs_node *n,
 {
 	const struct vs_host *from = vs_host_get(&c->inv, h->host);
 	const char *was = from ? from->name : h->host;
+	struct vs_err err;
 
 	if (h->state != VS_HOLD_SEEN) {
 		vs_info("node=%s runs on another host than was chosen: host=%s",
@@ -255,10 +257,11 @@ static void elsewhere(struct vs_core *c, struct vs_node *n,
 		arrived(n, was, vm);
 		return;
 	}
-	vs_err_set(&n->last_err, VS_E_STATE,
+	vs_err_set(&err, VS_E_STATE,
 		   "its VM was on %s and is on %s now: with a passthrough card only a restart does that; set HA's restart priority to disabled for the VMs of this folder",
 		   was, vm->host_ptr->name);
-	vs_error("node=%s %s", n->name, n->last_err.text);
+	vs_retry_error(n, &err);
+	vs_error("node=%s %s", n->name, err.text);
 }
 
 void vs_evacuation_claim_changed(struct vs_core *c, struct vs_node *n,

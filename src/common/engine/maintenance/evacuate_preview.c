@@ -47,7 +47,7 @@ static int by_id(const void *a, const void *b)
 
 static bool used(const struct vs_node *n)
 {
-	return n->job || (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
+	return n->claims.job || (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
 }
 
 /* Why it stays whatever there is room for; NULL: it doesn't. */
@@ -150,8 +150,8 @@ static void row_add(struct plan *p, struct vs_node *n)
 	const char *why = NULL;
 
 	vs_jb_str(o, "node", n->name);
-	if (n->job)
-		vs_jb_int(o, "job", n->job);
+	if (n->claims.job)
+		vs_jb_int(o, "job", n->claims.job);
 	if (used(n))
 		why = stays(p, n, &err);
 	vs_jb_str(o, "will", !used(n) ? "off" : !why ? "move" :

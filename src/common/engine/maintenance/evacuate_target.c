@@ -66,7 +66,7 @@ struct vs_hold *vs_vmotion_hold(struct vs_core *c, struct vs_node *n,
 	struct vs_hold hold;
 	struct vs_err err;
 
-	vs_hold_of(c, n, at, n->job, &hold);
+	vs_hold_of(c, n, at, n->claims.job, &hold);
 	hold_name(n, hold.node);
 	hold.disk_mb = hold.swap_mb = 0;
 	hold.moves = false;

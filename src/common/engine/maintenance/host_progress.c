@@ -50,7 +50,7 @@ static void count_job(struct tally *t, uint32_t job)
 static void count_node(struct vs_core *c, struct tally *t,
 		       const struct vs_node *n)
 {
-	int64_t end = n->job ? vs_until_job(n) : t->now;
+	int64_t end = n->claims.job ? vs_until_job(n) : t->now;
 
 	if (vs_vmotion_moves(&n->vmotion) || vs_vmotion_expected(c, n)) {
 		t->r->moves++;
@@ -58,12 +58,12 @@ static void count_node(struct vs_core *c, struct tally *t,
 			t->r->safe_at = t->now;
 		return;
 	}
-	if (!end || n->missing || vs_seen_unsure(n->seen))
+	if (!end || n->absent.how || vs_seen_unsure(n->seen))
 		end = VS_TIME_NEVER;
-	t->r->asleep += n->job && vs_node_sleeps(c, n);
-	count_job(t, n->job);
-	for (size_t i = 0; i < n->nbeside; i++)
-		count_job(t, n->beside[i].job);
+	t->r->asleep += n->claims.job && vs_node_sleeps(c, n);
+	count_job(t, n->claims.job);
+	for (size_t i = 0; i < n->claims.nbeside; i++)
+		count_job(t, n->claims.beside[i].job);
 	t->r->nodes++;
 	if (end > t->now + BOUNDLESS_S)
 		end = VS_TIME_NEVER;

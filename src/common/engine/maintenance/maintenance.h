@@ -44,6 +44,12 @@ struct vs_remains {
  * down, and a power-down that we ask for would lift the other's drain. */
 bool vs_node_kept_on(const struct vs_node *n);
 void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+/* Asks Slurm to power the node down because of why. again: that was logged before.
+ * If Slurm refuses, it is asked again. */
+void vs_power_down_ask(const struct vs_node *n, bool again, const char *why);
+/* Powers down a node that is to be vacated, as soon as it is idle, and once more
+ * each minute while Slurm does not. */
+void vs_vacate_act(struct vs_node *n, int64_t now_ms);
 
 /* host_progress.c: until when hosts that are to be empty aren't; lock held */
 void vs_host_remains(struct vs_core *c, const struct vs_host *h,

@@ -17,6 +17,7 @@
 #include "engine/state/core_i.h"
 
 #define AGAIN_MS 5000
+#define VACATE_AGAIN_MS 60000
 
 /* Whose VM is to go off: its host, NULL if it needn't. */
 static const struct vs_host *wanted_host(struct vs_core *c,
@@ -29,7 +30,7 @@ static const struct vs_host *wanted_host(struct vs_core *c,
 
 static bool idle(const struct vs_node *n)
 {
-	return !n->job && (n->flags & VS_NODE_UP) &&
+	return !n->claims.job && (n->flags & VS_NODE_UP) &&
 	       !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
 			     VS_NODE_POWER_DOWN_ASKED));
 }
@@ -41,19 +42,53 @@ bool vs_node_kept_on(const struct vs_node *n)
 	return (n->flags & kept) == kept && !(n->flags & VS_NODE_DOWN);
 }
 
+/* Slurm's answer to a power-down. Refused: the node was not idle yet. */
+static void power_down_told(struct vs_core *c, const struct vs_tell *t,
+			    bool accepted)
+{
+	struct vs_node *n = accepted ? NULL : vs_node_named(c, t->node);
+
+	if (!n)
+		return;
+	n->drain.vacate_ms = 0;
+	n->drain.said = VS_SAID_NOTHING;
+}
+
+void vs_power_down_ask(const struct vs_node *n, bool again, const char *why)
+{
+	vs_tell_ask(VS_TELL_POWER_DOWN, n->name, 0, again, why,
+		    power_down_told);
+}
+
+/* Retention=off|destroy: as soon as Slurm has no use for the node. One that an
+ * administrator drained may stay up for long. */
+void vs_vacate_act(struct vs_node *n, int64_t now_ms)
+{
+	if (!n->leave)
+		n->drain.vacate_ms = 0;
+	if (!n->leave || !idle(n) ||
+	    (n->drain.vacate_ms &&
+	     now_ms - n->drain.vacate_ms < VACATE_AGAIN_MS))
+		return;
+	vs_power_down_ask(n, n->drain.vacate_ms != 0,
+			  n->ahead.state == VS_AHEAD_UP ?
+			  "it was powered up ahead of a job that needs it no more" :
+			  "Retention of its partition");
+	n->drain.vacate_ms = now_ms;
+}
+
 /* It is idle. Each is logged once. */
 static void power_down(struct vs_node *n, const char *why)
 {
 	if (!vs_node_kept_on(n)) {
-		vs_tell(VS_TELL_POWER_DOWN, n->name, 0,
-			n->said == VS_SAID_DOWN, why);
-		n->said = VS_SAID_DOWN;
+		vs_power_down_ask(n, n->drain.said == VS_SAID_DOWN, why);
+		n->drain.said = VS_SAID_DOWN;
 		return;
 	}
-	if (n->said != VS_SAID_STAYS)
+	if (n->drain.said != VS_SAID_STAYS)
 		vs_info("node=%s stays on though %s: somebody else has drained it, and Slurm keeps it on (SuspendExcNodes, -Parts or -States)",
 			n->name, why);
-	n->said = VS_SAID_STAYS;
+	n->drain.said = VS_SAID_STAYS;
 }
 
 /* Its jobs are requeued, as an operator has ordered. One that Slurm has down
@@ -62,8 +97,8 @@ static bool by_force(const struct vs_node *n, bool requeue)
 {
 	const uint32_t used = VS_NODE_ALLOCATED | VS_NODE_COMPLETING;
 
-	return (requeue && (n->job || (n->flags & used))) ||
-		(n->orders.evict && (n->flags & VS_NODE_DOWN) && !n->job &&
+	return (requeue && (n->claims.job || (n->flags & used))) ||
+		(n->orders.evict && (n->flags & VS_NODE_DOWN) && !n->claims.job &&
 		 !(n->flags & used));
 }
 
@@ -83,11 +118,11 @@ static void requeue(struct vs_node *n, const char *why,
 		    const char *jobs_why)
 {
 	vs_tell(VS_TELL_GIVEUP, n->name, VS_JOB_ANY, false, why);
-	if (n->job)
-		vs_tell(VS_TELL_REQUEUED, NULL, n->job, false,
+	if (n->claims.job)
+		vs_tell(VS_TELL_REQUEUED, NULL, n->claims.job, false,
 			jobs_why);
-	for (size_t i = 0; i < n->nbeside; i++)
-		vs_tell(VS_TELL_REQUEUED, NULL, n->beside[i].job, false,
+	for (size_t i = 0; i < n->claims.nbeside; i++)
+		vs_tell(VS_TELL_REQUEUED, NULL, n->claims.beside[i].job, false,
 			jobs_why);
 }
 
@@ -119,19 +154,19 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	h = wanted_host(c, n);
 	/* What was drained before a restart is ours to clear, by its tag. */
 	if (!c->started && (n->flags & VS_NODE_DRAIN))
-		n->maintained = true;
+		n->drain.on = true;
 	if (h && !n->orders.evict && vs_vmotion_leaves(c, n, h, now_ms))
 		return;
-	if ((!h && !n->maintained) || now_ms - n->maintained_ms < AGAIN_MS)
+	if ((!h && !n->drain.on) || now_ms - n->drain.at_ms < AGAIN_MS)
 		return;
-	n->maintained_ms = now_ms;
+	n->drain.at_ms = now_ms;
 	if (!h) {
-		n->maintained = false;
-		n->said = VS_SAID_NOTHING;
+		n->drain.on = false;
+		n->drain.said = VS_SAID_NOTHING;
 		vs_tell(VS_TELL_UNDRAIN, n->name, 0, false, NULL);
 		return;
 	}
-	n->maintained = true;
+	n->drain.on = true;
 	why_stays(n, h, true, why, sizeof(why));
 	if (by_force(n, to_requeue(n, h))) {
 		if (n->flags & VS_NODE_ALLOCATED)

@@ -25,7 +25,7 @@
 
 static bool has_job(const struct vs_node *n)
 {
-	return n->job || (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
+	return n->claims.job || (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING));
 }
 
 static void ends(struct vs_node *n, const char *how)
@@ -100,7 +100,7 @@ static const char *refusal(struct vs_core *c, const struct vs_node *n,
 
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return "the VM of its name is not ours, and is never touched";
-	if (n->missing || (vs_node_vm_unsure(vm) && !vs_node_sleeps(c, n)))
+	if (n->absent.how || (vs_node_vm_unsure(vm) && !vs_node_sleeps(c, n)))
 		return "its VM can't be judged now: its host doesn't answer (svf vm forget is for one that is lost)";
 	if (rebuild && !vm->disks.own)
 		return "its VM has a disk outside of its own directory, which would be deleted with it: detach it first";
@@ -156,8 +156,8 @@ static void give(struct vs_core *c, struct vs_node *n,
 	}
 	if (!vs_orders_any(o)) {
 		o->drained = false;
-		n->maintained_ms = INT64_MIN / 2;	/* at once */
-		n->said = VS_SAID_NOTHING;
+		n->drain.at_ms = INT64_MIN / 2;	/* at once */
+		n->drain.said = VS_SAID_NOTHING;
 	}
 	o->evict = on;
 	o->requeue = on && requeue;
@@ -172,8 +172,8 @@ static void give(struct vs_core *c, struct vs_node *n,
 		vs_jb_str(row, "did", "after-job");
 	else
 		vs_jb_str(row, "did", on ? "off" : "destroy");
-	if (on && n->job)
-		vs_jb_int(row, "job", n->job);
+	if (on && n->claims.job)
+		vs_jb_int(row, "job", n->claims.job);
 }
 
 /* Can anything be ordered at all? */

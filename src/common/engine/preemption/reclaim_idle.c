@@ -146,7 +146,7 @@ static bool is_idle(const struct idle *all, const struct vs_node *n)
 {
 	if (all->would)
 		return vs_node_gives_way(n) && !vs_node_going(n);
-	return n->wanted == VS_WANT_KEEP && !n->job && !vs_node_going(n) &&
+	return n->wanted == VS_WANT_KEEP && !n->claims.job && !vs_node_going(n) &&
 	       (n->flags & VS_NODE_UP) &&
 	       !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
 			     VS_NODE_STAYS)) &&
@@ -160,8 +160,8 @@ static bool may_go(const struct vs_refused *r, const struct idle *all,
 		   int64_t now_ms)
 {
 	return !all->in[n->id] && is_idle(all, n) &&
-	       (n->profile != want->profile || r->at_ms >= n->idle_ms ||
-		now_ms - n->idle_ms >= LOOK_MS);
+	       (n->profile != want->profile || r->at_ms >= n->since.idle_ms ||
+		now_ms - n->since.idle_ms >= LOOK_MS);
 }
 
 static int by_idle(const void *a, const void *b, void *arg)
@@ -170,8 +170,8 @@ static int by_idle(const void *a, const void *b, void *arg)
 	const struct vs_node *x = &nodes[*(const int *)a];
 	const struct vs_node *y = &nodes[*(const int *)b];
 
-	if (x->idle_ms != y->idle_ms)
-		return x->idle_ms < y->idle_ms ? -1 : 1;
+	if (x->since.idle_ms != y->since.idle_ms)
+		return x->since.idle_ms < y->since.idle_ms ? -1 : 1;
 	return x->id - y->id;
 }
 
@@ -179,7 +179,7 @@ bool vs_node_gives_way(const struct vs_node *n)
 {
 	/* with its job gone it is idle in a moment */
 	return vs_node_going(n) || vs_node_given(n) ||
-	       (!n->job && (n->flags & VS_NODE_UP) &&
+	       (!n->claims.job && (n->flags & VS_NODE_UP) &&
 		!(n->flags & VS_NODE_STAYS) &&
 		!vs_seen_unsure(n->seen));
 }
@@ -229,7 +229,7 @@ static size_t missing_of(struct vs_core *c, const struct vs_refused *r)
 }
 
 static void take(const struct vs_refused *r,
-		 struct idle *all, struct vs_node *n, int64_t now_ms)
+		 struct idle *all, struct vs_node *n)
 {
 	if (all->would) {
 		all->would[all->nwould++] = n->id;
@@ -237,11 +237,9 @@ static void take(const struct vs_refused *r,
 		return;
 	}
 	vs_info("node=%s idle VM is reclaimed for JobId=%u", n->name, r->job);
-	n->leave = true;
-	n->reclaimed_for = r->job;
+	vs_node_vacate(n, r->job);
 	vs_plans_outdate();
 	vs_node_touch(n);
-	n->action_since_ms = now_ms;
 	all->going[all->ngoing++] = n->id;
 }
 
@@ -327,7 +325,7 @@ static size_t reclaim_on(struct vs_core *c, const struct vs_refused *r,
 			continue;
 		missing = gained(missing, &room, f);
 		while (n)
-			take(r, all, &c->nodes[group[--n]], now_ms);
+			take(r, all, &c->nodes[group[--n]]);
 	}
 	return missing;
 }
@@ -393,7 +391,7 @@ static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
 
 		if (!may_go(r, all, want, n, now_ms) || !helps(c, n, want))
 			continue;
-		take(r, all, n, now_ms);
+		take(r, all, n);
 		missing--;
 	}
 	mark(c, r, all, false);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include "engine/allocation/allocation.h"
 #include "engine/forecast/forecast.h"
+#include "engine/jobs/jobs.h"
 #include "engine/preemption/preemption.h"
 #include "engine/state/core_i.h"
 #include "engine/vmspec/vmspec.h"
@@ -169,7 +170,7 @@ static void give(const struct question *q, uint32_t job,
 		n = &q->c->nodes[v->ids[i]];
 		vs_info("node=%s its VM goes with its job, for JobId=%u",
 			n->name, job);
-		n->given_ms = vs_clock();
+		vs_node_promise(n, vs_clock());
 		vs_node_touch(n);
 	}
 }
@@ -276,7 +277,7 @@ static void question_begin(struct question *q, struct vs_core *c,
 		const struct vs_node *node = &c->nodes[i];
 		bool idle = !q->in[i] && vs_node_gives_way(node);
 
-		q->stays[i] = idle ? 0 : 1 + (int)node->nbeside;
+		q->stays[i] = idle ? 0 : 1 + (int)node->claims.nbeside;
 		if (idle)
 			moves(q, node, 1);
 	}

@@ -73,7 +73,7 @@ bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n)
 		const struct vs_hold *h;
 
 		other = &c->nodes[i];
-		if (other->reclaimed_for != n->ahead.job ||
+		if (other->claims.reclaimed_for != n->ahead.job ||
 		    !vs_node_going(other))
 			continue;
 		h = vs_ledger_get(&c->ledger, other->name);
@@ -140,7 +140,7 @@ bool vs_prefetch_may_place(struct vs_core *c, const struct vs_node *n,
 	const struct vs_refused *own;
 	struct vs_refused *r;
 
-	if (n->job || n->ahead.state != VS_AHEAD_UP ||
+	if (n->claims.job || n->ahead.state != VS_AHEAD_UP ||
 	    vs_prefetch_to_spare(c, n, now_ms))
 		return true;
 	if (takes_vf(n) && is_anothers(c, n))
@@ -245,7 +245,7 @@ static void shift_ahead(struct vs_core *c, const struct vs_node *of, int sign)
 /* On its way out for a job that waits; not by a job's end. */
 static bool going(const struct vs_node *n)
 {
-	return !n->job && vs_node_going(n);
+	return !n->claims.job && vs_node_going(n);
 }
 
 /* To the time of the node's start (+1), and back (-1). */

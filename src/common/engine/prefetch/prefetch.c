@@ -114,10 +114,10 @@ static void vf_free(struct vs_core *c)
 	struct vs_node *n;
 
 	LIST_FOREACH(n, &vs_plans.ahead, ahead.entry) {
-		if (n->ahead.state != VS_AHEAD_UP || n->tries ||
+		if (n->ahead.state != VS_AHEAD_UP || n->retry.tries ||
 		    vs_ledger_get(&c->ledger, n->name))
 			continue;
-		n->not_before_ms = 0;
+		vs_retry_pause(n, 0);
 		vs_node_touch(n);
 	}
 }
@@ -145,7 +145,7 @@ static void remove_vm(struct vs_node *n, int64_t now_ms)
 	vs_info("node=%s its VM was made ahead and no job needs it: removed",
 		n->name);
 	set(n, VS_AHEAD_GOES, now_ms);
-	n->dying = true;	/* made by us, and used by nobody */
+	vs_node_removable(n, true);	/* made by us, and used by nobody */
 }
 
 static void goes(struct vs_node *n, int64_t now_ms)
@@ -156,7 +156,7 @@ static void goes(struct vs_node *n, int64_t now_ms)
 		vs_boot_for_nobody(n);
 	} else if ((n->flags & VS_NODE_UP) && !n->leave &&
 		   !(n->flags & VS_NODE_STAYS)) {
-		n->leave = true;
+		vs_node_vacate(n, 0);
 		vs_node_touch(n);
 	}
 }
@@ -219,9 +219,9 @@ static void follow(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 /* Off by Slurm's word and by vCenter's, with nothing under way. */
 static bool rests_off(struct vs_core *c, const struct vs_node *n)
 {
-	return n->flags == VS_NODE_POWERED_DOWN && !n->job && !n->giveup &&
-	       !n->adopt && !n->leave && n->op.kind == VS_OP_NONE &&
-	       n->look_after <= c->slow_seq &&
+	return n->flags == VS_NODE_POWERED_DOWN && !n->claims.job && !n->giveup &&
+	       !n->adoption.on && !n->leave && n->op.kind == VS_OP_NONE &&
+	       n->retry.look_after <= c->slow_seq &&
 	       (vs_seen_none(n->seen) || n->seen == VS_SEEN_OFF);
 }
 
@@ -266,10 +266,11 @@ static void power(struct vs_node *n, int64_t now_ms)
 	vs_plans.made += !had;
 	set(n, VS_AHEAD_UP, now_ms);
 	n->ahead.built = built;
-	n->left_ms = 0;
+	vs_job_left_forget(n);
 	vs_info("node=%s is powered up ahead of JobId=%u", n->name,
 		n->ahead.job);
-	vs_tell_ask(VS_TELL_POWER_UP, n->name, n->ahead.job, up_told);
+	vs_tell_ask(VS_TELL_POWER_UP, n->name, n->ahead.job, false, NULL,
+		    up_told);
 }
 
 /* To look for a place costs, with many hosts: where there was none for a few of
@@ -288,8 +289,7 @@ static void clone_it(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	set(n, VS_AHEAD_CLONE, now_ms);
 	n->ahead.built = true;
 	vs_plans.made++;
-	n->tries = 0;
-	n->not_before_ms = 0;
+	vs_retry_reset(n);
 }
 
 static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
@@ -317,14 +317,14 @@ static void clone_ahead(struct vs_core *c, struct vs_node *n,
 	struct vs_hold at;
 
 	if (n->ahead.state != VS_AHEAD_CLONE || n->action != VS_DO_CLONE ||
-	    n->op.kind != VS_OP_NONE || now_ms < n->not_before_ms)
+	    n->op.kind != VS_OP_NONE || now_ms < n->retry.not_before_ms)
 		return;
-	if (n->tries < TRIES_AHEAD && vs_prefetch_place(c, n, &at)) {
+	if (n->retry.tries < TRIES_AHEAD && vs_prefetch_place(c, n, &at)) {
 		vs_op_at(c, n, VS_DO_CLONE, &at, now_ms);
 		return;
 	}
 	/* A host that is busy just now is asked again with the next plan. */
-	if (n->tries)
+	if (n->retry.tries)
 		n->ahead.spent = n->ahead.job;
 	vs_plans.made--;
 	set(n, VS_AHEAD_NOT, now_ms);

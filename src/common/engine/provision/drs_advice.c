@@ -14,6 +14,7 @@
 #include "engine/allocation/allocation.h"
 #include "engine/provision/drs_advice.h"
 #include "engine/provision/drs_advice_i.h"
+#include "engine/provision/provision.h"
 #include "engine/state/core_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
@@ -163,6 +164,22 @@ void vs_drs_answered(struct vs_core *c, uint64_t id, const char *host,
 	}
 	if (n)
 		settle(n);
+}
+
+void vs_drs_claim_changed(struct vs_core *c, struct vs_node *n,
+			  enum vs_claim_event e, const struct vs_hold *before)
+{
+	const struct vs_hold *h;
+	const char *prefers;
+
+	(void)before;
+	if (e != VS_CLAIM_TAKEN)
+		return;
+	h = vs_ledger_get(&c->ledger, n->name);
+	prefers = vs_node_preferred_host(n, vs_node_vm(c, n));
+	n->drs = (struct vs_node_drs) {
+		.settled = prefers && !strcmp(prefers, h->host),
+	};
 }
 
 void vs_drs_forget(struct vs_core *c)

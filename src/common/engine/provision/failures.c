@@ -13,9 +13,11 @@
 #include "engine/clone_source/clone_source.h"
 #include "engine/hosts/hosts.h"
 #include "engine/inventory/inventory.h"
+#include "engine/jobs/jobs.h"
 #include "engine/provision/provision.h"
 #include "engine/slurm/outbox.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
 #include "engine/vmspec/move.h"
 #include "util/mem.h"
 
@@ -27,13 +29,13 @@ void vs_node_give_up(struct vs_node *n, const char *why)
 	if (n->giveup || n->wanted == VS_WANT_AHEAD)
 		return;		/* nobody has it yet */
 	vs_error("node=%s cannot be had: %s", n->name, why);
-	vs_metrics_given_up(n->last_err.code);
-	if (n->last_err.code == VS_E_SHORTAGE)
-		vs_tell(VS_TELL_GIVEUP, n->name, n->job, false, why);
+	vs_metrics_given_up(n->retry.err.code);
+	if (n->retry.err.code == VS_E_SHORTAGE)
+		vs_tell(VS_TELL_GIVEUP, n->name, n->claims.job, false, why);
 	else
-		vs_tell(VS_TELL_FAIL, n->name, n->job, false, why);
-	n->giveup = true;
-	n->tries = 0;
+		vs_tell(VS_TELL_FAIL, n->name, n->claims.job, false, why);
+	vs_node_release(n, true);
+	vs_retry_uncount(n);
 }
 
 /* What it was to have is not to be had: its PFs, or devices, are left out. */
@@ -52,7 +54,7 @@ static enum vs_code judged(const struct vs_node *n, const struct vs_err *err,
 		return err->code;	/* said by no vCenter */
 	if (finds_none(err) || err->code == VS_E_CONFIG || nobodys)
 		return VS_E_SHORTAGE;
-	if (err->code == VS_E_RETRY && n->tries >= TRIES_HERE)
+	if (err->code == VS_E_RETRY && n->retry.tries >= TRIES_HERE)
 		return VS_E_OTHER_HOST;
 	return err->code;
 }
@@ -107,7 +109,7 @@ static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 	vs_offer_forget(at);
 	if (finds_none(err) && h && h->ncards) {
 		blame_cards(at, h, err, now_ms);
-	} else if (n->last_err.code == VS_E_SHORTAGE && err->fault[0]) {
+	} else if (n->retry.err.code == VS_E_SHORTAGE && err->fault[0]) {
 		blame_shared(c, n, at, err, now_ms);
 	} else {
 		vs_avoid_add(host, NULL, now_ms + VS_AVOID_HOST_MS,
@@ -122,39 +124,40 @@ static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 static void not_asked(const struct vs_core *c, struct vs_node *n,
 		      enum vs_code code, int64_t now_ms)
 {
-	n->shutdown_ms = now_ms;
+	n->power.shutdown_ms = now_ms;
 	if (code != VS_E_UNKNOWN && code != VS_E_RELOGIN)
-		n->shutdown_ms -= (int64_t)c->conf->shutdown_grace_s * 1000;
+		n->power.shutdown_ms -= (int64_t)c->conf->shutdown_grace_s * 1000;
 }
 
 /* Look before anything else is done. */
 static void look_first(struct vs_core *c, struct vs_node *n,
 		       enum vs_op_kind kind, const struct vs_err *err)
 {
-	n->look_after = c->slow_seq + 1;
-	n->clone_lost = kind == VS_OP_CLONE && err->code == VS_E_UNKNOWN;
+	vs_retry_reread(c, n);
+	vs_clone_lost_set(n, kind == VS_OP_CLONE && err->code == VS_E_UNKNOWN);
 	vs_vc_slow_now(c->vc);
 }
 
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms)
 {
-	int64_t pause = (int64_t)500 << (n->tries < 6 ? n->tries : 6);
+	int64_t pause = (int64_t)500 << (n->retry.tries < 6 ? n->retry.tries : 6);
 	bool nobodys = kind == VS_OP_CLONE &&
 		vs_template_host_failed(c, n, host, err);
+	struct vs_err as = *err;
 
-	n->last_err = *err;
-	n->last_err.code = judged(n, err, nobodys);
+	as.code = judged(n, err, nobodys);
+	vs_retry_error(n, &as);
 	vs_metrics_failed(kind, err->code);
-	n->not_before_ms = now_ms + pause;
+	vs_retry_pause(n, now_ms + pause);
 	if (kind == VS_OP_SHUTDOWN)
 		not_asked(c, n, err->code, now_ms);
 	if (kind == VS_OP_RELOCATE &&
-	    vs_move_failed(n, vs_node_vm(c, n), &n->last_err))
+	    vs_move_failed(n, vs_node_vm(c, n), &as))
 		return;
-	if (vs_fail_is_doubt(nobodys ? err->code : n->last_err.code))
+	if (vs_fail_is_doubt(nobodys ? err->code : as.code))
 		look_first(c, n, kind, err);
-	switch (n->last_err.code) {
+	switch (as.code) {
 	case VS_E_OTHER_HOST:
 	case VS_E_SHORTAGE:
 		if (is_start(kind) && !nobodys)
@@ -165,7 +168,7 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	case VS_E_REQUEST:
 	case VS_E_CONFIG:
 	case VS_E_BUG:
-		n->tries = VS_TRIES_MAX;
+		vs_retry_spend(n);
 		break;
 	default:
 		break;
@@ -173,7 +176,7 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	vs_info("node=%s op=%s failed code=%s fault=%s: %s", n->name,
 		vs_op_name(kind), vs_code_name(err->code),
 		err->fault[0] ? err->fault : "-", err->text);
-	if (++n->tries > VS_TRIES_MAX &&
+	if (vs_retry_count(n) &&
 	    (n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON))
 		vs_node_give_up(n, err->text);
 }

@@ -57,7 +57,7 @@ static void op_started(void *arg, uint64_t id, const char *task)
 
 	n = node_of_op(c, id);
 	if (n)
-		vs_strlcpy(n->op.task, task, sizeof(n->op.task));
+		vs_op_task_note(n, task);
 	if (n && n->op.cancel_asked)
 		vs_vc_task_cancel(c->vc, task, NULL);
 }
@@ -100,11 +100,11 @@ static void op_done(void *arg, uint64_t id, const char *result,
 		vs_op_set(c, n, was.kind, 0,
 		       result && result[0] ? result : was.vm, was.host,
 		       now_ms);
-		vs_strlcpy(n->op.source, was.source, sizeof(was.source));
-		n->not_before_ms = 0;
-		n->last_err.code = VS_OK;
+		vs_op_spec_note(n, was.source, false);
+		vs_retry_pause(n, 0);
+		vs_retry_error(n, NULL);
 		if (was.kind == VS_OP_SHUTDOWN)
-			n->shutdown_ms = now_ms;
+			n->power.shutdown_ms = now_ms;
 	}
 }
 
@@ -137,25 +137,28 @@ static bool settled(struct vs_core *c, const struct vs_node *n)
 
 void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
+	struct vs_err err;
+
 	if (n->op.kind == VS_OP_NONE || n->op.id)
 		return;
 	if (settled(c, n)) {
 		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
-		n->tries = 0;
+		vs_retry_uncount(n);
 		return;
 	}
 	if (now_ms - n->op.since_ms < VS_SETTLE_MS)
 		return;
-	vs_err_set(&n->last_err, VS_E_STATE,
+	vs_err_set(&err, VS_E_STATE,
 		   "vCenter reported its %s done but doesn't show it",
 		   vs_op_name(n->op.kind));
-	vs_info("node=%s %s: looking again", n->name, n->last_err.text);
+	vs_retry_error(n, &err);
+	vs_info("node=%s %s: looking again", n->name, err.text);
 	if (n->op.kind == VS_OP_CLONE)
 		vs_clone_unshown(c, n, now_ms);
-	if (n->op.kind != VS_OP_VMOTION && ++n->tries > VS_TRIES_MAX)
-		vs_node_give_up(n, n->last_err.text);
+	if (n->op.kind != VS_OP_VMOTION && vs_retry_count(n))
+		vs_node_give_up(n, err.text);
 	vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
-	n->look_after = c->slow_seq + 1;
+	vs_retry_reread(c, n);
 	vs_vc_slow_now(c->vc);
 }
 
@@ -178,6 +181,8 @@ static bool budget_left(const struct vs_core *c, enum vs_action a,
 static bool brake_passed(struct vs_node *n,
 			 const struct vs_vm *vm, enum vs_action action)
 {
+	struct vs_err err;
+
 	if ((action != VS_DO_SHUTDOWN && action != VS_DO_DESTROY) ||
 	    (n->dying && !(action == VS_DO_DESTROY && n->orders.rebuild[0])) ||
 	    (action == VS_DO_SHUTDOWN && (n->orders.evict || (vm &&
@@ -186,8 +191,9 @@ static bool brake_passed(struct vs_node *n,
 	    (action == VS_DO_DESTROY && vm && vm->job_tag[0]) ||
 	    vs_brake_asks(&n->braked, vm ? vm->moid : n->name, n->name))
 		return true;
-	vs_err_set(&n->last_err, VS_E_STATE,
+	vs_err_set(&err, VS_E_STATE,
 		   "the brake is on: an operator must look (svf reconcile)");
+	vs_retry_error(n, &err);
 	return false;
 }
 
@@ -224,20 +230,20 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	if (id > 0) {
 		vs_op_set(c, n, kind, (uint64_t)id, vm ? vm->moid : "", host,
 		       now_ms);
-		n->op.devices = adds_devices(n, vm, action, h);
-		n->starting = kind == VS_OP_POWER_ON ||
+		vs_op_spec_note(n, kind == VS_OP_CLONE && n->parent ?
+				n->parent->vm : "",
+				adds_devices(n, vm, action, h));
+		n->power.starting = kind == VS_OP_POWER_ON ||
 			action == VS_DO_INSTANT;
-		if (n->starting)
-			n->power_sent_ms = now_ms;
+		if (n->power.starting)
+			n->power.sent_ms = now_ms;
 		if (kind == VS_OP_CLONE)
 			vs_clones_sent(n);
-		if (kind == VS_OP_CLONE && n->parent)
-			vs_strlcpy(n->op.source, n->parent->vm, VS_MOID_LEN);
 		if (kind != VS_OP_VMOTION)
-			n->powered_on_ms = 0;	/* it goes off by our hand */
-		n->clone_lost = false;
+			n->power.on_ms = 0;	/* it goes off by our hand */
+		vs_clone_lost_set(n, false);
 		vs_debug("node=%s %s begins JobId=%u host=%s", n->name,
-			 vs_op_name(kind), n->job, host_name(c, host));
+			 vs_op_name(kind), n->claims.job, host_name(c, host));
 	}
 	return 0;
 }
@@ -260,11 +266,35 @@ void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
 
 void vs_op_cancel(struct vs_core *c, struct vs_node *n)
 {
-	n->op.cancel_asked = true;
+	vs_op_cancel_note(n);
 	vs_node_touch(n);
 	vs_info("node=%s %s is called off", n->name, vs_op_name(n->op.kind));
 	if (n->op.task[0])
 		vs_vc_task_cancel(c->vc, n->op.task, NULL);
+}
+
+void vs_power_on_seen(struct vs_node *n, int64_t now_ms)
+{
+	n->power.on_ms = now_ms;
+}
+
+void vs_power_on_over(struct vs_node *n, bool sure)
+{
+	n->power.on_ms = 0;
+	if (!sure)
+		return;
+	n->power.starting = false;
+	n->power.sent_ms = 0;
+}
+
+void vs_power_on_served(struct vs_node *n)
+{
+	n->power.starting = false;
+}
+
+void vs_shutdown_forget(struct vs_node *n)
+{
+	n->power.shutdown_ms = 0;
 }
 
 /* The client is down: what was under way is looked for after the reload. */
@@ -276,8 +306,8 @@ void vs_op_forget_all(struct vs_core *c)
 
 		/* A power-on may still happen: its hold stays requested. */
 		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, 0);
-		n->look_after = 0;
-		n->clone_lost = false;
+		vs_retry_reread_end(n);
+		vs_clone_lost_set(n, false);
 	}
 	vs_strays_forget();
 	vs_parents_forget_calls(c);
@@ -390,8 +420,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 				vs_guest_words_done(n, false);
 				vs_op_set(c, n, VS_OP_ADOPTED, (uint64_t)id,
 				       vm->moid, vm->host, now_ms);
-				vs_strlcpy(n->op.task, task->moid,
-					   sizeof(n->op.task));
+				vs_op_task_note(n, task->moid);
 				vs_hold_adopted(c, n, vs_node_vm(c, n));
 				vs_info("node=%s task=%s (%s) is under way: adopted",
 					n->name, task->moid, task->name);

@@ -5,6 +5,7 @@
 #ifndef VS_ENGINE_PROVISION_H
 #define VS_ENGINE_PROVISION_H
 
+#include "engine/allocation/claim_events.h"
 #include "engine/state/core_i.h"
 
 /* failures.c: the owner's part of a failed call (tasks.h), of any but a vMotion.
@@ -12,6 +13,9 @@
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
 void vs_node_give_up(struct vs_node *n, const char *why);
+
+/* drs_advice.c: hears of holds that are taken; no advice on them was asked for yet. */
+vs_claim_fn vs_drs_claim_changed;
 
 /* operations.c: calls to vCenter for a node; lock held */
 int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
@@ -22,6 +26,15 @@ void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	      struct vs_hold *at, int64_t now_ms);
 void vs_strays_pass(struct vs_core *c, int64_t now_ms);
 void vs_op_cancel(struct vs_core *c, struct vs_node *n);
+/* vCenter shows the node's VM on, for the first time since it was off. */
+void vs_power_on_seen(struct vs_node *n, int64_t now_ms);
+/* vCenter doesn't show the VM on. sure: it is off, or there is none, so no power-on
+ * of ours is on its way. */
+void vs_power_on_over(struct vs_node *n, bool sure);
+/* The node is up for Slurm: its power-on has ended well. */
+void vs_power_on_served(struct vs_node *n);
+/* A shutdown of the guest that was asked for counts no more. */
+void vs_shutdown_forget(struct vs_node *n);
 void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_op_forget_all(struct vs_core *c);	/* the client is gone */
 void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,

@@ -180,10 +180,10 @@ static int64_t send_power_on(struct vs_core *c, struct vs_node *n,
 				       err);
 
 	if (id > 0) {
-		n->words.state = VS_WORDS_OLD;	/* its guest may write now */
+		vs_guest_words_stale(n);	/* its guest may write now */
 		vs_strlcpy(h->vm, vm->moid, sizeof(h->vm));
 		vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
-		n->powered_on_ms = 0;
+		n->power.on_ms = 0;
 	}
 	return id;
 }
@@ -201,12 +201,12 @@ static int64_t send_shutdown(struct vs_core *c, struct vs_node *n,
 
 	if (vm->power == VS_POWER_ON && vm->tools_running &&
 	    (n->flags & VS_NODE_POWERING_DOWN)) {
-		if (!n->shutdown_ms) {
+		if (!n->power.shutdown_ms) {
 			*kind = VS_OP_SHUTDOWN;
 			return vs_vc_vm_shutdown_guest(c->vc, vm->moid,
 						       op, err);
 		}
-		if (now_ms - n->shutdown_ms < grace)
+		if (now_ms - n->power.shutdown_ms < grace)
 			return 0;
 	}
 	*kind = VS_OP_POWER_OFF;

@@ -12,6 +12,7 @@
  * (and an operator) otherwise. Never switches anything off itself.
  */
 #include <stdio.h>
+#include "engine/jobs/jobs.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/slurm/outbox.h"
 #include "engine/state/core_i.h"
@@ -29,7 +30,7 @@ static bool lives(struct vs_core *c, struct vs_node *n)
 		return false;
 	return n->op.kind == VS_OP_ADOPTED ||
 	       (vm->power == VS_POWER_ON &&
-		vs_node_vm_right(c, n, vm, n->job, n->restart));
+		vs_node_vm_right(c, n, vm, n->claims.job, n->claims.restart));
 }
 
 /* Slurm believes that a job runs there, powers up nothing for it, and there is
@@ -39,7 +40,7 @@ bool vs_adopt_lost(struct vs_core *c, const struct vs_node *n)
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
 	return (n->flags & VS_NODE_POWERED_DOWN) &&
-	       (n->flags & VS_NODE_ALLOCATED) && n->job && n->launched &&
+	       (n->flags & VS_NODE_ALLOCATED) && n->claims.job && n->claims.launched &&
 	       (!vm || vm->power == VS_POWER_OFF);
 }
 
@@ -52,31 +53,34 @@ static bool wanted_back(const struct vs_node *n)
 	    (f & (VS_NODE_POWERING_UP | VS_NODE_POWERING_DOWN | VS_NODE_DOWN |
 		  VS_NODE_POWER_DOWN_ASKED)))
 		return false;
-	return n->job || !(f & VS_NODE_DRAIN);
+	return n->claims.job || !(f & VS_NODE_DRAIN);
 }
 
 void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	if (!n->compared && !c->observe && !n->adopt && wanted_back(n) &&
+	if (!n->adoption.compared && !c->observe && !n->adoption.on && wanted_back(n) &&
 	    lives(c, n)) {
 		vs_info("node=%s is powered down for Slurm but its VM runs: adopted JobId=%u",
-			n->name, n->job);
-		n->adopt = n->compared = true;
-		n->adopt_ms = now_ms;
-		n->adopt_asked_ms = 0;
+			n->name, n->claims.job);
+		n->adoption.on = n->adoption.compared = true;
+		n->adoption.since_ms = now_ms;
+		n->adoption.asked_ms = 0;
 	}
 	if (n->flags & VS_NODE_UP)
 		n->cycle = false;
-	if (!n->adopt)
+	if (!n->adoption.on)
 		return;
 	/* Slurm was quicker: it waits for a boot that comes after its word,
 	 * and would never take the one that has been. */
 	if (n->flags & VS_NODE_POWERING_UP)
 		n->cycle = true;
 	if (!wanted_back(n) || !lives(c, n)) {
-		n->adopt = false;
-		n->leave = !n->job && (n->flags & VS_NODE_UP) &&
-			n->profile->retention != VS_RETAIN_WARM;
+		n->adoption.on = false;
+		if (!n->claims.job && (n->flags & VS_NODE_UP) &&
+		    n->profile->retention != VS_RETAIN_WARM)
+			vs_node_vacate(n, 0);
+		else
+			vs_node_stay(n);
 		vs_capacity_freed();
 		vs_name_freed();
 	}
@@ -90,9 +94,9 @@ void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 void vs_adopt_looked(struct vs_core *c, struct vs_node *n)
 {
 	if (c->observe)
-		n->compared = false;
+		n->adoption.compared = false;
 	else if (!c->blocked[0])
-		n->compared |= (n->flags & (VS_NODE_UP | VS_NODE_POWERING_UP |
+		n->adoption.compared |= (n->flags & (VS_NODE_UP | VS_NODE_POWERING_UP |
 					    VS_NODE_POWERING_DOWN)) ||
 			(n->flags && !vs_seen_unsure(n->seen) &&
 			 n->seen != VS_SEEN_BUSY);
@@ -102,18 +106,18 @@ void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	char why[160];
 
-	if (!n->adopt || now_ms - n->adopt_asked_ms < ASK_MS)
+	if (!n->adoption.on || now_ms - n->adoption.asked_ms < ASK_MS)
 		return;
-	n->adopt_asked_ms = now_ms;
-	if (now_ms - n->adopt_ms < (int64_t)c->conf->boot_timeout_s * 1000) {
+	n->adoption.asked_ms = now_ms;
+	if (now_ms - n->adoption.since_ms < (int64_t)c->conf->boot_timeout_s * 1000) {
 		vs_tell(VS_TELL_ADOPT, n->name, 0, false, NULL);
 		return;
 	}
-	n->adopt = false;
+	n->adoption.on = false;
 	snprintf(why, sizeof(why),
 		 "VM was on after a restart but slurmd didn't register within BootTimeout=%d s",
 		 c->conf->boot_timeout_s);
-	if (n->job)
-		vs_tell(VS_TELL_FAIL, n->name, n->job, false, why);
+	if (n->claims.job)
+		vs_tell(VS_TELL_FAIL, n->name, n->claims.job, false, why);
 	vs_error("node=%s %s", n->name, why);
 }

@@ -15,12 +15,14 @@
 #include <string.h>
 #include "engine/allocation/allocation.h"
 #include "engine/hosts/hosts.h"
+#include "engine/jobs/jobs.h"
 #include "engine/jobs/startup_times.h"
 #include "engine/provision/provision.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/slurm/outbox.h"
 #include "engine/state/core_i.h"
 #include "engine/state/durations.h"
+#include "engine/tasks/tasks.h"
 
 #define ASK_MS 5000
 #define ASK_SILENT_MS 15000
@@ -37,7 +39,7 @@ static bool boot_failed(const struct vs_core *c, const struct vs_node *n,
 		snprintf(why, size, "the guest says: %s", said);
 		return true;
 	}
-	if (now_ms - n->powered_on_ms < (int64_t)c->conf->boot_timeout_s * 1000)
+	if (now_ms - n->power.on_ms < (int64_t)c->conf->boot_timeout_s * 1000)
 		return false;
 	snprintf(why, size,
 		 "VM is on but slurmd didn't register within BootTimeout=%d s%s%s%s%s",
@@ -54,29 +56,31 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 			  int64_t now_ms)
 {
 	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_err err;
 
-	vs_err_set(&n->last_err, VS_E_OTHER_HOST, "%s", why);
+	vs_err_set(&err, VS_E_OTHER_HOST, "%s", why);
+	vs_retry_error(n, &err);
 	vs_metrics_failed(VS_PACE_BOOT, VS_E_OTHER_HOST);
-	if (n->boot_host[0]) {
-		vs_avoid_add(n->boot_host, n->boot_pf, now_ms, why);
-		vs_breaker_cleared(n->boot_host, n->name);
+	if (n->boot.host[0]) {
+		vs_avoid_add(n->boot.host, n->boot.pf, now_ms, why);
+		vs_breaker_cleared(n->boot.host, n->name);
 		vs_node_give_up(n, why);
 		return;
 	}
-	vs_strlcpy(n->boot_host, vm->host, sizeof(n->boot_host));
+	vs_strlcpy(n->boot.host, vm->host, sizeof(n->boot.host));
 	/* of several nobody knows which it was */
-	vs_strlcpy(n->boot_pf, h && h->ncards == 1 ? h->cards[0].pf : "",
-		   sizeof(n->boot_pf));
-	vs_avoid_add(n->boot_host, n->boot_pf, now_ms + VS_AVOID_HOST_MS,
+	vs_strlcpy(n->boot.pf, h && h->ncards == 1 ? h->cards[0].pf : "",
+		   sizeof(n->boot.pf));
+	vs_avoid_add(n->boot.host, n->boot.pf, now_ms + VS_AVOID_HOST_MS,
 		     why);
-	vs_breaker_failed(c, n->boot_host, n->name, why, now_ms);
+	vs_breaker_failed(c, n->boot.host, n->name, why, now_ms);
 	if (!vs_room_for(c, n) && vm->power == VS_POWER_ON) {
 		vs_node_give_up(n, why);
 		return;
 	}
 	/* Somebody may have switched it off: once more, if only here. */
 	if (!vs_room_for(c, n)) {
-		vs_avoid_add(n->boot_host, n->boot_pf, now_ms, why);
+		vs_avoid_add(n->boot.host, n->boot.pf, now_ms, why);
 		vs_avoid_expire(now_ms);
 		vs_info("node=%s boots anew: %s", n->name, why);
 		return;
@@ -89,8 +93,8 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
  * all the same. What an administrator asks for has been seen as asked. */
 bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags)
 {
-	return n->left_ms && (flags & VS_NODE_POWERING_UP) && !n->job &&
-	       vs_clock() - n->left_ms < LATE_POWER_UP_MS;
+	return n->claims.left_ms && (flags & VS_NODE_POWERING_UP) && !n->claims.job &&
+	       vs_clock() - n->claims.left_ms < LATE_POWER_UP_MS;
 }
 
 /*
@@ -103,14 +107,15 @@ void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags)
 	const struct vs_vm *vm;
 
 	if (!(flags & VS_NODE_POWERING_UP)) {
-		n->up_asked_ms = 0;
+		n->boot.up_asked_ms = 0;
 		return;
 	}
-	if (n->up_asked_ms)
+	if (n->boot.up_asked_ms)
 		return;
 	vm = vs_node_vm(c, n);
-	n->up_asked_ms = vs_clock();
-	n->boot_told_ms = n->boot_ready = 0;
+	n->boot.up_asked_ms = vs_clock();
+	n->boot.told_ms = 0;
+	n->boot.ready = false;
 	if (n->flags && !c->observe &&
 	    !(vm ? vm->power == VS_POWER_OFF : c->loaded))
 		n->cycle = true;
@@ -122,14 +127,14 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	char why[160];
 
-	if (n->job ||
-	    now_ms - n->up_asked_ms < (int64_t)c->conf->prolog_timeout_s * 1000) {
+	if (n->claims.job ||
+	    now_ms - n->boot.up_asked_ms < (int64_t)c->conf->prolog_timeout_s * 1000) {
 		vs_tell(VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
 		return;
 	}
 	if (c->observe)
 		return;
-	n->giveup = true;
+	vs_node_release(n, true);
 	snprintf(why, sizeof(why),
 		 "no job waits for it and its VM was not on within PrologTimeout=%d s",
 		 c->conf->prolog_timeout_s);
@@ -145,7 +150,7 @@ void vs_boots_push(struct vs_core *c, int64_t now_ms)
 		struct vs_node *n = &c->nodes[i];
 
 		if ((n->flags & VS_NODE_POWERING_UP) && !n->giveup &&
-		    !n->boot_told_ms)
+		    !n->boot.told_ms)
 			push(c, n, now_ms);
 	}
 }
@@ -153,17 +158,17 @@ void vs_boots_push(struct vs_core *c, int64_t now_ms)
 static void booted(struct vs_node *n, int64_t now_ms,
 		   bool ask)
 {
-	vs_tell_booted(n->name, n->power_sent_ms, ask);
-	n->boot_told_ms = now_ms;
+	vs_tell_booted(n->name, n->power.sent_ms, ask);
+	n->boot.told_ms = now_ms;
 }
 
 /* It registers by itself, now; only one that wasn't taken is asked. */
 static void is_ready(struct vs_node *n, int64_t now_ms)
 {
-	if (!n->boot_ready) {
-		n->boot_ready = true;
-		n->boot_told_ms = now_ms;
-	} else if (now_ms - n->boot_told_ms >= ASK_MS) {
+	if (!n->boot.ready) {
+		n->boot.ready = true;
+		n->boot.told_ms = now_ms;
+	} else if (now_ms - n->boot.told_ms >= ASK_MS) {
 		booted(n, now_ms, true);
 	}
 }
@@ -174,7 +179,7 @@ static bool silent(const struct vs_node *n, const struct vs_vm *vm,
 		   int64_t now_ms)
 {
 	return !vm->guest.state[0] && vm->tools_running &&
-		now_ms - n->boot_told_ms >= ASK_SILENT_MS;
+		now_ms - n->boot.told_ms >= ASK_SILENT_MS;
 }
 
 /* Slurm refuses the guest, or may have, for when it was switched on alone: no
@@ -189,24 +194,25 @@ static void again(struct vs_node *n, const char *why)
 void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
-	bool died = n->died;
+	bool died = n->boot.died;
 	char why[VS_GUEST_SAYS + 112];
 
-	n->died = false;
+	n->boot.died = false;
 	if (n->flags & VS_NODE_UP) {
-		n->boot_host[0] = '\0';
-		if (n->starting && n->seen == VS_SEEN_ON && vm) {
+		n->boot.host[0] = '\0';
+		if (n->power.starting && n->seen == VS_SEEN_ON && vm) {
 			vs_breaker_served(c, vm->host);
-			vs_metrics_started(n->powered_on_ms ?
-					   now_ms - n->powered_on_ms : 0);
-			if (n->powered_on_ms) {
+			vs_metrics_started(n->power.on_ms ?
+					   now_ms - n->power.on_ms : 0);
+			if (n->power.on_ms) {
 				vs_pace_note(n->profile, VS_PACE_BOOT,
-					     now_ms - n->powered_on_ms);
+					     now_ms - n->power.on_ms);
 				vs_took_note(n, VS_PACE_BOOT,
-					     now_ms - n->powered_on_ms);
+					     now_ms - n->power.on_ms);
 			}
 		}
-		n->starting &= n->seen != VS_SEEN_ON;
+		if (n->seen == VS_SEEN_ON)
+			vs_power_on_served(n);
 	}
 	if (n->wanted != VS_WANT_ON || n->giveup)
 		return;
@@ -219,15 +225,15 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	}
 	if (boot_failed(c, n, vm, now_ms, why, sizeof(why)) && !c->observe) {
-		if (n->power_sent_ms)
+		if (n->power.sent_ms)
 			try_elsewhere(c, n, vm, why, now_ms);
 		else
 			again(n, why);
-	} else if (!n->boot_told_ms || silent(n, vm, now_ms)) {
+	} else if (!n->boot.told_ms || silent(n, vm, now_ms)) {
 		/* A guest may be up if its VM was switched on by a person, or
 		 * by the engine before a restart: it registers once only. */
-		booted(n, now_ms, n->boot_told_ms ||
-		       (!n->power_sent_ms && !c->observe));
+		booted(n, now_ms, n->boot.told_ms ||
+		       (!n->power.sent_ms && !c->observe));
 	} else if (!strcmp(vm->guest.state, "ready")) {
 		is_ready(n, now_ms);
 	}

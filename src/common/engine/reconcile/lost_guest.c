@@ -22,6 +22,7 @@
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
 
 #define STUCK_MS 5000
 #define AGAIN_MS 5000		/* after a power-off that failed */
@@ -37,22 +38,22 @@ void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
-	if (n->ending_ms && now_ms >= n->ending_ms) {
+	if (n->claims.ending_ms && now_ms >= n->claims.ending_ms) {
 		vs_ended_over(n);
 		vs_node_touch(n);
 		vs_name_freed();
 	}
 	if (!(n->flags & VS_NODE_ALLOCATED) || !c->loaded)
-		n->ran_on[0] = '\0';
+		n->guest.ran_on[0] = '\0';
 	else if (moved(n, vm))
-		vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
+		vs_strlcpy(n->guest.ran_on, vm->host, sizeof(n->guest.ran_on));
 	/* a suspended guest is the same one wherever it is resumed */
-	if (vm && *n->ran_on && vm->power == VS_POWER_SUSPENDED)
-		vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
+	if (vm && *n->guest.ran_on && vm->power == VS_POWER_SUSPENDED)
+		vs_strlcpy(n->guest.ran_on, vm->host, sizeof(n->guest.ran_on));
 	else if (!vm || !vm->connected || vm->power != VS_POWER_ON)
-		n->ran_lost = true;
-	else if (!strcmp(n->ran_on, vm->host))
-		n->ran_lost = false;
+		n->guest.ran_lost = true;
+	else if (!strcmp(n->guest.ran_on, vm->host))
+		n->guest.ran_lost = false;
 }
 
 static void unstick(struct vs_node *n, int64_t now_ms)
@@ -63,14 +64,14 @@ static void unstick(struct vs_node *n, int64_t now_ms)
 		VS_NODE_DOWN | VS_NODE_DRAIN | VS_NODE_TAKEN;
 
 	if ((n->flags & (stuck | others)) != stuck) {
-		n->stuck_ms = 0;
+		n->guest.stuck_ms = 0;
 		return;
 	}
-	if (!n->stuck_ms)
-		n->stuck_ms = now_ms;
-	if (now_ms - n->stuck_ms < STUCK_MS)
+	if (!n->guest.stuck_ms)
+		n->guest.stuck_ms = now_ms;
+	if (now_ms - n->guest.stuck_ms < STUCK_MS)
 		return;
-	n->stuck_ms = now_ms;
+	n->guest.stuck_ms = now_ms;
 	vs_tell(VS_TELL_GIVEUP, n->name, 0, false,
 		"it was off, and its last job's end never came");
 }
@@ -81,12 +82,12 @@ static void unstick(struct vs_node *n, int64_t now_ms)
 void vs_ended_suspended_act(struct vs_core *c, struct vs_node *n,
 			    int64_t now_ms)
 {
-	if (n->seen != VS_SEEN_SUSPENDED || now_ms < n->not_before_ms ||
+	if (n->seen != VS_SEEN_SUSPENDED || now_ms < n->retry.not_before_ms ||
 	    !(n->flags & (VS_NODE_COMPLETING | VS_NODE_SILENT)))
 		return;
 	vs_info("node=%s its VM is suspended and its job is no more: the VM is switched off",
 		n->name);
-	n->not_before_ms = now_ms + AGAIN_MS;
+	vs_retry_pause(n, now_ms + AGAIN_MS);
 	vs_op_at(c, n, VS_DO_SHUTDOWN, NULL, now_ms);
 }
 
@@ -100,14 +101,14 @@ void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if ((n->flags & running) != running || n->seen != VS_SEEN_ON || !vm ||
 	    n->op.kind == VS_OP_VMOTION)
 		return;
-	elsewhere = n->ran_on[0] && n->ran_lost && strcmp(n->ran_on, vm->host);
-	vs_strlcpy(n->ran_on, vm->host, sizeof(n->ran_on));
-	n->ran_lost = false;
-	if (!elsewhere || vs_job_waits(n->job))
+	elsewhere = n->guest.ran_on[0] && n->guest.ran_lost && strcmp(n->guest.ran_on, vm->host);
+	vs_strlcpy(n->guest.ran_on, vm->host, sizeof(n->guest.ran_on));
+	n->guest.ran_lost = false;
+	if (!elsewhere || vs_job_waits(n->claims.job))
 		return;
 	vs_error("node=%s has a job for Slurm but its VM was started again on host=%s",
 		 n->name, vm->host_ptr->name);
 	vs_ended_begins(c, n, now_ms);
-	vs_tell(VS_TELL_GIVEUP, n->name, n->job, false,
+	vs_tell(VS_TELL_GIVEUP, n->name, n->claims.job, false,
 		"its VM was started again on another host under a job");
 }

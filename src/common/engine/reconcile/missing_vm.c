@@ -29,39 +29,39 @@
 /* Jobs may wait for it, and nobody else tells the scheduler. */
 static void end(struct vs_node *n, const char *why)
 {
-	if (n->missing) {
+	if (n->absent.how) {
 		vs_info("node=%s is no longer missed: %s", n->name, why);
 		vs_capacity_freed();
 		vs_name_freed();
 	}
-	n->missing = VS_MISSING_NOT;
-	n->alive[0] = '\0';
-	n->alive_lost = false;
+	n->absent.how = VS_MISSING_NOT;
+	n->absent.vm[0] = '\0';
+	n->absent.lost = false;
 }
 
 static void begin(struct vs_node *n, enum vs_missing how)
 {
-	if (!n->missing)
+	if (!n->absent.how)
 		vs_error("node=%s %s, and vCenter doesn't show its VM (restored from a backup? renamed or moved?): it is left alone until the VM is back in the folder under that name, or svf vm forget %s says that there is none",
 			 n->name, how == VS_MISSING_SLURM ?
 			 "answers Slurm" : "was on", n->name);
-	n->missing = how;
-	n->silent_ms = 0;
+	n->absent.how = how;
+	n->absent.silent_ms = 0;
 }
 
 /* The VM that was on is not in the folder under the node's name. */
 static void look_elsewhere(struct vs_core *c, struct vs_node *n)
 {
-	const struct vs_vm *vm = vs_vm_get(&c->inv, n->alive);
+	const struct vs_vm *vm = vs_vm_get(&c->inv, n->absent.vm);
 
 	if (!c->ready) {		/* ids of before may mean others now */
-		n->alive[0] = '\0';
+		n->absent.vm[0] = '\0';
 		begin(n, VS_MISSING_SEEN);
-	} else if (vm ? vm->power != VS_POWER_OFF : n->alive_lost) {
+	} else if (vm ? vm->power != VS_POWER_OFF : n->absent.lost) {
 		begin(n, VS_MISSING_SEEN);
 	} else {
 		end(n, vm ? "its VM is off" : "its VM is gone");
-		n->known_off = true;
+		n->absent.known_off = true;
 	}
 }
 
@@ -73,8 +73,8 @@ static void find(struct vs_core *c, struct vs_node *n)
 		for (int i = 0; i < vm->ncards; i++)
 			if (vm->power == VS_POWER_ON &&
 			    vs_node_card(n, &vm->cards[i]) >= 0) {
-				vs_strlcpy(n->alive, vm->moid,
-					   sizeof(n->alive));
+				vs_strlcpy(n->absent.vm, vm->moid,
+					   sizeof(n->absent.vm));
 				vs_hold_drop(c, n);
 				return;
 			}
@@ -94,11 +94,11 @@ static void look_at_slurm(struct vs_node *n,
 		return;
 	}
 	if (!(n->flags & VS_NODE_NO_RESPOND))
-		n->silent_ms = 0;
-	else if (!n->silent_ms)
-		n->silent_ms = now_ms;
-	else if (n->missing == VS_MISSING_SLURM &&
-		 now_ms - n->silent_ms >= SILENT_MS)
+		n->absent.silent_ms = 0;
+	else if (!n->absent.silent_ms)
+		n->absent.silent_ms = now_ms;
+	else if (n->absent.how == VS_MISSING_SLURM &&
+		 now_ms - n->absent.silent_ms >= SILENT_MS)
 		end(n, "its slurmd doesn't answer either");
 }
 
@@ -110,38 +110,48 @@ void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	vm = vs_node_vm(c, n);
 	if (vm) {
-		if (n->missing)
+		if (n->absent.how)
 			end(n, "its VM is there");
-		n->alive_lost = !vm->connected;
+		n->absent.lost = !vm->connected;
 		if (vm->connected && vm->power == VS_POWER_OFF) {
-			n->alive[0] = '\0';
-			n->known_off = true;
-		} else if (vm->power == VS_POWER_ON && !n->forgotten &&
+			n->absent.vm[0] = '\0';
+			n->absent.known_off = true;
+		} else if (vm->power == VS_POWER_ON && !n->absent.forgotten &&
 			   vs_vm_owner(vm, c->folder, c->cluster_id) ==
 			   VS_OWNER_OURS) {
-			vs_strlcpy(n->alive, vm->moid, sizeof(n->alive));
-			n->known_off = false;
+			vs_strlcpy(n->absent.vm, vm->moid, sizeof(n->absent.vm));
+			n->absent.known_off = false;
 		}
 		return;
 	}
-	if (n->alive[0])
+	if (n->absent.vm[0])
 		look_elsewhere(c, n);
-	else if (!n->missing && !c->ready && !n->known_off &&
+	else if (!n->absent.how && !c->ready && !n->absent.known_off &&
 		 (n->flags & VS_NODE_UP) &&	/* which may be old */
 		 !vs_brake_was_asked(n->name, NULL))
 		begin(n, VS_MISSING_SLURM);
-	if (n->missing && !n->alive[0])
+	if (n->absent.how && !n->absent.vm[0])
 		find(c, n);
-	if (n->missing)
+	if (n->absent.how)
 		look_at_slurm(n, now_ms);
 }
 
 /* svf vm forget: the operator knows that there is none. */
 bool vs_missing_forget(struct vs_node *n)
 {
-	bool was = n->missing;
+	bool was = n->absent.how;
 
 	vs_assert_locked();
 	end(n, "an operator says that its VM is gone");
 	return was;
+}
+
+void vs_missing_declare_lost(struct vs_node *n)
+{
+	n->absent.forgotten = true;
+}
+
+void vs_missing_within_reach(struct vs_node *n)
+{
+	n->absent.forgotten = false;
 }

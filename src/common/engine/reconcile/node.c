@@ -27,7 +27,6 @@
 #define REPORT_MS (60 * 1000)
 #define OFF_SURE_MS 3000	/* Slurm's word and vCenter's may cross */
 #define OFF_AGAIN_MS 2000
-#define LEAVE_AGAIN_MS 60000
 #define REFUSED_MS 60000		/* so long Slurm may refuse a rebuild */
 
 static bool seen_is_off(enum vs_seen s)
@@ -52,12 +51,12 @@ static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
 
 	if (f & VS_NODE_POWERING_DOWN)
 		return want_off(n);
-	if (n->adopt)
+	if (n->adoption.on)
 		return VS_WANT_KEEP;
 	if (f & VS_NODE_POWERED_DOWN)
-		return n->job && (f & VS_NODE_ALLOCATED) ? VS_WANT_READY :
-			n->job && !(f & VS_NODE_DOWN) &&
-			now_ms - n->claimed_ms < 3000 ? VS_WANT_READY :
+		return n->claims.job && (f & VS_NODE_ALLOCATED) ? VS_WANT_READY :
+			n->claims.job && !(f & VS_NODE_DOWN) &&
+			now_ms - n->claims.since_ms < 3000 ? VS_WANT_READY :
 			n->ahead.state == VS_AHEAD_CLONE ? VS_WANT_AHEAD :
 			n->ahead.state == VS_AHEAD_GOES ? VS_WANT_GONE :
 			want_off(n);
@@ -73,7 +72,7 @@ static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
 static enum vs_seen seen_on(struct vs_core *c, const struct vs_node *n,
 			    struct vs_vm *vm)
 {
-	return !n->cycle && vs_node_vm_right(c, n, vm, n->job, n->restart) ?
+	return !n->cycle && vs_node_vm_right(c, n, vm, n->claims.job, n->claims.restart) ?
 		VS_SEEN_ON : VS_SEEN_ON_WRONG;
 }
 
@@ -85,10 +84,10 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 		return VS_SEEN_UNKNOWN;
 	if (n->op.kind != VS_OP_NONE)
 		return VS_SEEN_BUSY;
-	if (n->look_after > c->slow_seq)
+	if (n->retry.look_after > c->slow_seq)
 		return VS_SEEN_BUSY;
 	vm = vs_node_vm(c, n);
-	if (n->missing)
+	if (n->absent.how)
 		return VS_SEEN_UNKNOWN;
 	if (!vm)
 		return vs_strays_wait() ? VS_SEEN_BUSY :
@@ -96,18 +95,18 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return VS_SEEN_ALIEN;
 	if (vm->connected)
-		n->forgotten = false;
+		vs_missing_within_reach(n);
 	if (vs_vm_within_reach(vm) && vm->power == VS_POWER_SUSPENDED)
 		return VS_SEEN_SUSPENDED;
 	vs_guest_words_learn(n, vm);
 	if (vs_node_vm_unsure(vm))
-		return n->forgotten && !vs_vm_within_reach(vm) ?
+		return n->absent.forgotten && !vs_vm_within_reach(vm) ?
 			vs_node_seen_none(n) : VS_SEEN_UNKNOWN;
 	if (vm->power == VS_POWER_ON)
 		return seen_on(c, n, vm);
 	n->cycle = false;
 	return vs_node_seen_off(c, n, vm, vs_ledger_get(&c->ledger, n->name),
-				n->job, n->restart);
+				n->claims.job, n->claims.restart);
 }
 
 static bool is_idle(uint32_t flags)
@@ -155,14 +154,14 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 	if (((flags ^ n->flags) & VS_NODE_STAYS_EVER) != 0)
 		vs_findings_outdate();
 	if (is_idle(flags) && !is_idle(n->flags))
-		n->idle_ms = vs_clock();
+		n->since.idle_ms = vs_clock();
 	/* Heard while vCenter was away it is Slurm's word all the same. */
 	if (flags & VS_NODE_POWERING_DOWN)
-		n->dying = true;
+		vs_node_removable(n, true);
 	if (!(flags & VS_NODE_POWERING_UP))
-		n->giveup = false;
+		vs_node_release(n, false);
 	if (flags & VS_NODE_POWER_UP_ASKED)
-		n->left_ms = 0;
+		vs_job_left_forget(n);
 	vs_boot_asked(c, n, flags);
 	if (vs_boot_comes_late(n, flags))
 		vs_boot_for_nobody(n);
@@ -173,15 +172,14 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
  * though nobody here has switched it off. */
 static void boot_look(struct vs_node *n, int64_t now_ms)
 {
-	if (n->seen == VS_SEEN_ON && !n->powered_on_ms) {
-		n->powered_on_ms = now_ms;
+	if (n->seen == VS_SEEN_ON && !n->power.on_ms) {
+		vs_power_on_seen(n, now_ms);
 	} else if (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_BUSY) {
-		n->died = n->powered_on_ms && n->starting &&
+		n->boot.died = n->power.on_ms && n->power.starting &&
 			n->wanted == VS_WANT_ON && seen_is_off(n->seen);
-		n->starting &= n->seen == VS_SEEN_UNKNOWN;
-		n->powered_on_ms = n->boot_told_ms = n->boot_ready = 0;
-		if (n->seen != VS_SEEN_UNKNOWN)
-			n->power_sent_ms = 0;
+		n->boot.told_ms = 0;
+		n->boot.ready = false;
+		vs_power_on_over(n, n->seen != VS_SEEN_UNKNOWN);
 	}
 }
 
@@ -195,7 +193,18 @@ static bool must_renew(const struct vs_node *n)
 {
 	return (n->flags & VS_NODE_UP) &&
 		(seen_is_off(n->seen) || n->seen == VS_SEEN_ON_WRONG) &&
-		!vs_job_runs(n) && vs_job_waits(n->job);
+		!vs_job_runs(n) && vs_job_waits(n->claims.job);
+}
+
+void vs_node_claim_changed(struct vs_core *c, struct vs_node *n,
+			   enum vs_claim_event e, const struct vs_hold *before)
+{
+	(void)c;
+	(void)before;
+	if (e != VS_CLAIM_BY_JOB)
+		return;
+	n->seen = VS_SEEN_BUSY;	/* what it was for others: look first */
+	n->boot.host[0] = '\0';
 }
 
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -210,10 +219,10 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	wanted = vs_adopt_lost(c, n) ? VS_WANT_KEEP : wanted_of(n, now_ms);
 	ends = wanted == VS_WANT_OFF || wanted == VS_WANT_GONE;
 	if (!ends) {
-		n->dying = false;
-		n->braked = VS_BRAKE_UNASKED;
+		vs_node_removable(n, false);
+		vs_brake_node_set(n, VS_BRAKE_UNASKED);
 	} else if (n->giveup || (n->flags & VS_NODE_POWERING_DOWN)) {
-		n->dying = true;
+		vs_node_removable(n, true);
 	}
 	vm = vs_node_vm(c, n);
 	if (vm && vm->power != VS_POWER_OFF && (!ends || n->dying))
@@ -221,10 +230,9 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (wanted != n->wanted) {
 		vs_debug("node=%s wanted=%s", n->name, vs_wanted_name(wanted));
 		n->wanted = wanted;
-		n->tries = 0;
-		n->not_before_ms = 0;
-		n->ready_since_ms = now_ms;
-		n->shutdown_ms = 0;
+		vs_retry_reset(n);
+		n->since.ready_ms = now_ms;
+		vs_shutdown_forget(n);
 	}
 	vs_op_settle(c, n, now_ms);
 	if (vs_op_hangs(n, now_ms) && !n->kept->barred)
@@ -237,9 +245,9 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	/* Only the right VM ends a rebuild: a registration or a ping of the
 	 * old guest that was under way may make Slurm believe it up again. */
 	if (n->seen == VS_SEEN_ON)
-		n->renew = false;
+		vs_node_rebuild(n, false);
 	if (n->wanted == VS_WANT_KEEP && must_renew(n)) {
-		n->renew = true;
+		vs_node_rebuild(n, true);
 		n->wanted = wanted_of(n, now_ms);
 	}
 	boot_look(n, now_ms);
@@ -274,21 +282,21 @@ static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_hold_drop(c, n);
 		h = NULL;
 	}
-	if (h && !(n->forgotten && vs_clone_lacks(c, n)))
+	if (h && !(n->absent.forgotten && vs_clone_lacks(c, n)))
 		return true;
 	if (!vs_prefetch_may_place(c, n, now_ms)) {
-		n->not_before_ms = now_ms + 1000;
+		vs_retry_pause(n, now_ms + 1000);
 		return false;
 	}
 	if (!vs_hold_for(c, n, &err))
 		return true;
-	if (n->last_err.code != VS_E_SHORTAGE ||
-	    strcmp(n->last_err.text, err.text))
+	if (n->retry.err.code != VS_E_SHORTAGE ||
+	    strcmp(n->retry.err.text, err.text))
 		vs_info("node=%s waits for a place: %s", n->name, err.text);
-	n->last_err = err;
-	n->not_before_ms = now_ms + 1000;
+	vs_retry_error(n, &err);
+	vs_retry_pause(n, now_ms + 1000);
 	/* A job can wait in the queue better than here. */
-	if (n->job && ++n->tries > VS_TRIES_MAX)
+	if (n->claims.job && vs_retry_count(n))
 		vs_node_give_up(n, err.text);
 	return false;
 }
@@ -313,7 +321,10 @@ static bool needs_place(enum vs_action a)
 /* Somebody else's VM has the name. */
 static void report_alien(struct vs_node *n)
 {
-	vs_err_set(&n->last_err, VS_E_EXISTS, "%s", n->foreign);
+	struct vs_err err;
+
+	vs_err_set(&err, VS_E_EXISTS, "%s", n->foreign);
+	vs_retry_error(n, &err);
 	if (n->wanted != VS_WANT_KEEP)
 		vs_node_give_up(n, n->foreign);
 }
@@ -333,22 +344,21 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if ((n->flags & (VS_NODE_DOWN | VS_NODE_SILENT)) == VS_NODE_DOWN ||
 	    (!used && (n->flags & VS_NODE_POWER_DOWN_ASKED)))
 		return;
-	if (!n->reported_ms || now_ms - n->reported_ms >= REPORT_MS) {
-		n->reported_ms = now_ms;
+	if (!n->since.reported_ms || now_ms - n->since.reported_ms >= REPORT_MS) {
+		n->since.reported_ms = now_ms;
 		vs_error("node=%s %s for Slurm but its VM is %s", n->name,
 			 used ? "has a job" : "is up", vs_seen_name(n->seen));
 	}
-	n->not_before_ms = now_ms + OFF_AGAIN_MS;
+	vs_retry_pause(n, now_ms + OFF_AGAIN_MS);
 	if (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING))
 		vs_ended_begins(c, n, now_ms);
 	if (!used)
-		vs_tell(VS_TELL_POWER_DOWN, n->name, 0, false,
-			"its VM was off");
-	else if (now_ms - n->action_since_ms >= OFF_SURE_MS &&
+		vs_power_down_ask(n, false, "its VM was off");
+	else if (now_ms - n->since.action_ms >= OFF_SURE_MS &&
 		 (!vs_seen_none(n->seen) ||
 		  (n->flags & (VS_NODE_NO_RESPOND | VS_NODE_POWERED_DOWN))))
 		vs_tell(VS_TELL_GIVEUP, n->name,
-			n->job ? n->job : VS_JOB_ANY, false,
+			n->claims.job ? n->claims.job : VS_JOB_ANY, false,
 			"its VM was switched off under a job");
 }
 
@@ -356,8 +366,8 @@ static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	if (n->seen != VS_SEEN_ALIEN) {
 		report_off(c, n, now_ms);
-	} else if (!n->reported_ms || now_ms - n->reported_ms >= REPORT_MS) {
-		n->reported_ms = now_ms;
+	} else if (!n->since.reported_ms || now_ms - n->since.reported_ms >= REPORT_MS) {
+		n->since.reported_ms = now_ms;
 		report_alien(n);
 	}
 }
@@ -365,27 +375,14 @@ static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 /* Power saving is kept awake, and told of nodes that nobody needs any more. */
 static void keep_alive(struct vs_node *n, int64_t now_ms)
 {
-	if (n->wanted == VS_WANT_READY && now_ms - n->ready_since_ms > 1000)
+	if (n->wanted == VS_WANT_READY && now_ms - n->since.ready_ms > 1000)
 		vs_tell(VS_TELL_SCAN, n->name, 0, false, NULL);
-	/* Retention=off|destroy: as soon as Slurm has no use for it. One that
-	 * somebody drained may stay up for long. */
-	if (!n->leave)
-		n->leave_ms = 0;
 	if (!n->leave && (n->flags & VS_NODE_UP))
-		n->reclaimed_for = 0;
-	if (n->leave && !n->job && (n->flags & VS_NODE_UP) &&
-	    !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
-			  VS_NODE_POWER_DOWN_ASKED)) &&
-	    (!n->leave_ms || now_ms - n->leave_ms >= LEAVE_AGAIN_MS)) {
-		vs_tell(VS_TELL_POWER_DOWN, n->name, 0, n->leave_ms != 0,
-			n->ahead.state == VS_AHEAD_UP ?
-			"it was powered up ahead of a job that needs it no more" :
-			"Retention of its partition");
-		n->leave_ms = now_ms;
-	}
+		vs_node_reclaimed_forget(n);
+	vs_vacate_act(n, now_ms);
 	if (!(n->flags & VS_NODE_UP)) {
-		n->leave = false;
-		n->given_ms = 0;
+		vs_node_stay(n);
+		vs_node_promise(n, 0);
 	}
 }
 
@@ -397,10 +394,10 @@ static void rebuilt(struct vs_core *c, const struct vs_tell *t, bool accepted)
 	if (n && accepted) {
 		n->flags = (n->flags & ~VS_NODE_UP) | VS_NODE_POWERING_UP;
 	} else if (n) {
-		n->not_before_ms = vs_clock() + 500;
+		vs_retry_pause(n, vs_clock() + 500);
 		/* An epilog may take its time. */
 		if (!(n->flags & VS_NODE_COMPLETING) &&
-		    vs_clock() - n->action_since_ms > REFUSED_MS)
+		    vs_clock() - n->since.action_ms > REFUSED_MS)
 			vs_node_give_up(n, "Slurm doesn't let its VM be built anew");
 	}
 }
@@ -412,7 +409,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_assert_locked();
 	if (action != n->action) {
 		n->action = action;
-		n->action_since_ms = now_ms;
+		n->since.action_ms = now_ms;
 	}
 	if (!n->flags)
 		return;		/* not in Slurm's node table (yet) */
@@ -431,7 +428,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_op_cancel(c, n);
 	/* What nobody has yet waits for all that jobs want: prefetch.c. */
 	if (action == VS_DO_NOTHING || action == VS_DO_WAIT ||
-	    now_ms < n->not_before_ms || n->wanted == VS_WANT_AHEAD)
+	    now_ms < n->retry.not_before_ms || n->wanted == VS_WANT_AHEAD)
 		return;
 	if (action == VS_DO_REPORT) {
 		report(c, n, now_ms);
@@ -441,7 +438,8 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	if (n->wanted == VS_WANT_RENEW) {
 		/* Slurm must know before its node's VM goes off. */
-		vs_tell_ask(VS_TELL_REBUILD, n->name, n->job, rebuilt);
+		vs_tell_ask(VS_TELL_REBUILD, n->name, n->claims.job, false, NULL,
+			    rebuilt);
 		return;
 	}
 	if (needs_place(action) && !place_ready(c, n, now_ms))
@@ -458,7 +456,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	if (action == VS_DO_POWER_ON && !vs_hold_fits(c, n)) {
 		vs_hold_drop(c, n);
-		n->not_before_ms = now_ms + 500;
+		vs_retry_pause(n, now_ms + 500);
 		return;
 	}
 	vs_op_start(c, n, action, now_ms);

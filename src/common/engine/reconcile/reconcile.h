@@ -6,9 +6,11 @@
 #ifndef VS_ENGINE_RECONCILE_H
 #define VS_ENGINE_RECONCILE_H
 
+#include "engine/allocation/claim_events.h"
 #include "engine/state/core_i.h"
 
-/* node.c: one node's comparison; lock held */
+/* node.c: one node's comparison; lock held. Hears of jobs that claim a node. */
+vs_claim_fn vs_node_claim_changed;
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
@@ -21,6 +23,10 @@ void vs_foreign_look(struct vs_core *c, struct vs_node *n);
 /* missing_vm.c: VMs that vCenter doesn't show and that are not gone; lock held */
 void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 bool vs_missing_forget(struct vs_node *n);
+/* An operator says that the node's VM, which is out of reach, is lost. */
+void vs_missing_declare_lost(struct vs_node *n);
+/* Its host answers: the VM is not lost. */
+void vs_missing_within_reach(struct vs_node *n);
 
 /* boot.c: from Slurm's wish to registration; lock held */
 void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags);

@@ -104,7 +104,7 @@ static void took_add(struct row *r, const struct vs_node *n, int64_t now_ms)
 	const struct vs_took *t = &n->took;
 	int64_t ms = (t->up_ms ? t->up_ms : now_ms) - t->began_ms;
 
-	if (!t->began_ms || n->job != r->job)
+	if (!t->began_ms || n->claims.job != r->job)
 		r->untold = true;
 	if (t->lacked_ms > r->waited_ms)
 		r->waited_ms = t->lacked_ms;
@@ -142,9 +142,9 @@ static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
 	if (n->flags & VS_NODE_UP)
 		return;
 	r->making++;
-	if (r->phase && n->action_since_ms <= r->since_ms)
+	if (r->phase && n->since.action_ms <= r->since_ms)
 		return;
-	r->since_ms = n->action_since_ms;
+	r->since_ms = n->since.action_ms;
 	r->phase = n->op.kind != VS_OP_NONE ? vs_op_name(n->op.kind) :
 		n->seen == VS_SEEN_ON ? "booting" : vs_action_name(n->action);
 }
@@ -153,10 +153,10 @@ static void claim_add(struct vs_core *c, struct vs_node *n, void *arg)
 {
 	struct row **rows = arg;
 
-	if (n->job)
-		node_add(c, row_of(rows, n->job), n);
-	for (size_t k = 0; k < n->nbeside; k++)
-		node_add(c, row_of(rows, n->beside[k].job), n);
+	if (n->claims.job)
+		node_add(c, row_of(rows, n->claims.job), n);
+	for (size_t k = 0; k < n->claims.nbeside; k++)
+		node_add(c, row_of(rows, n->claims.beside[k].job), n);
 }
 
 static void refused_add(struct row **rows)

@@ -56,7 +56,7 @@ const char *vs_report_slurm_state(uint32_t f)
 const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
 			       const struct vs_vm *vm)
 {
-	if (!c->loaded || n->missing)
+	if (!c->loaded || n->absent.how)
 		return "unknown";
 	switch (n->op.kind) {
 	case VS_OP_CLONE:
@@ -84,9 +84,9 @@ static void action_json(const struct vs_node *n,
 {
 	bool op = n->op.kind != VS_OP_NONE;
 	bool boots = !op && n->wanted == VS_WANT_ON && n->seen == VS_SEEN_ON &&
-		n->powered_on_ms;
-	int64_t since_ms = boots ? n->powered_on_ms :
-		op && n->op.since_ms ? n->op.since_ms : n->action_since_ms;
+		n->power.on_ms;
+	int64_t since_ms = boots ? n->power.on_ms :
+		op && n->op.since_ms ? n->op.since_ms : n->since.action_ms;
 	int64_t usual_ms = op || boots ? vs_pace_ms(n->profile, boots ?
 		VS_PACE_BOOT : (int)n->op.kind) : -1;
 
@@ -125,13 +125,13 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 			  "evict");
 	host = vs_host_get(&c->inv, n->drained_on);
 	vs_report_str(o, "drained_on", host ? host->name : NULL);
-	if (n->missing)
+	if (n->absent.how)
 		vs_report_str(o, "last_error",
 			      "vCenter doesn't show its VM, which was on: see svf reconcile");
 	else if (n->foreign)
 		vs_report_str(o, "last_error", n->foreign);
-	else if (n->last_err.code != VS_OK)
-		vs_report_str(o, "last_error", n->last_err.text);
+	else if (n->retry.err.code != VS_OK)
+		vs_report_str(o, "last_error", n->retry.err.text);
 	vs_report_str(o, "waits", vs_parent_waits(n));
 	return o;
 }
@@ -200,9 +200,9 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 			 vs_op_name(slow->op.kind) :
 			 slow->seen == VS_SEEN_ON ? "booting" :
 			 vs_action_name(slow->action),
-			 slow->last_err.code != VS_OK ? "; last error: " : "",
-			 slow->last_err.code != VS_OK ?
-			 slow->last_err.text : "");
+			 slow->retry.err.code != VS_OK ? "; last error: " : "",
+			 slow->retry.err.code != VS_OK ?
+			 slow->retry.err.text : "");
 	else if (all)
 		snprintf(text, size, "all %zu nodes are up", all);
 }
@@ -395,14 +395,14 @@ static void add_nodes(struct vs_core *c, struct json_object *arr)
 		const struct vs_node *n = &c->nodes[i];
 		const struct vs_vm *vm = vs_node_vm(c, n);
 
-		if (n->missing)
+		if (n->absent.how)
 			add_vm(arr, vm, n->name,
 			       "was on and is not shown by vCenter (restored from a backup? renamed or moved?): left alone until it is back, or svf vm forget",
 			       n->braked);
 		else if (n->foreign && vs_vm_owner(vm, c->folder, c->cluster_id)
 			 != VS_OWNER_SUSPECT)	/* those have a list */
 			add_vm(arr, vm, n->name, n->foreign, n->braked);
-		else if (n->adopt)
+		else if (n->adoption.on)
 			add_vm(arr, vm, n->name,
 			       "runs under a powered-down node: its guest is asked to register",
 			       n->braked);

@@ -205,7 +205,7 @@ void vs_term_new(struct vs_core *c)
 		struct vs_node *n = &c->nodes[i];
 		struct vs_node was = *n;
 
-		free(n->beside);
+		free(n->claims.beside);
 		free(n->foreign);
 		*n = (struct vs_node) {
 			.name = was.name, .id = was.id, .conf = was.conf,

@@ -107,9 +107,9 @@ static void nodes_read(struct loop *l, int64_t now_ms)
 static bool rests(const struct vs_node *n)
 {
 	return n->kept->fresh && n->action == VS_DO_NOTHING &&
-	       n->op.kind == VS_OP_NONE && !n->adopt && !n->leave &&
-	       !n->vmotion.state && !n->giveup && !n->renew && !n->cycle && !n->maintained &&
-	       !n->ending_ms && !n->stuck_ms && !vs_orders_any(&n->orders) &&
+	       n->op.kind == VS_OP_NONE && !n->adoption.on && !n->leave &&
+	       !n->vmotion.state && !n->giveup && !n->renew && !n->cycle && !n->drain.on &&
+	       !n->claims.ending_ms && !n->guest.stuck_ms && !vs_orders_any(&n->orders) &&
 	       (n->wanted == VS_WANT_KEEP || n->wanted == VS_WANT_OFF ||
 		n->wanted == VS_WANT_GONE || n->wanted == VS_WANT_AHEAD);
 }

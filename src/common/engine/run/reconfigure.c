@@ -254,7 +254,7 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 			hold_leaves(c, old[i].name);
 			vs_task_end(old[i].op.id);
 			vs_health_gone(&old[i]);
-			free(old[i].beside);
+			free(old[i].claims.beside);
 			free(old[i].foreign);
 			continue;
 		}
@@ -291,9 +291,11 @@ static void ids_carry(void *arg, int *ids, size_t *n)
 }
 
 static vs_claim_fn *const hear_of_claims[] = {
+	vs_drs_claim_changed,
 	vs_forecast_claim_changed,
 	vs_evacuation_claim_changed,
 	vs_prefetch_claim_changed,
+	vs_node_claim_changed,
 };
 
 static const struct vs_task_owner provision = { .failed = vs_node_failed };

@@ -84,9 +84,9 @@ void vs_tell(enum vs_tell_kind kind, const char *node,
 }
 
 void vs_tell_ask(enum vs_tell_kind kind, const char *node,
-		 uint32_t job, vs_told_fn *done)
+		 uint32_t job, bool ok, const char *text, vs_told_fn *done)
 {
-	vs_tell(kind, node, job, false, NULL);
+	vs_tell(kind, node, job, ok, text);
 	tells[ntells - 1].done = done;
 }
 
@@ -160,19 +160,10 @@ void vs_outbox_gots_clear(void)
 /* ---- one word ------------------------------------------------------------------ */
 
 /* t->ok: not for the first time. */
-static void powered_down(struct vs_core *c, const struct vs_tell *t)
+static void powered_down(const struct vs_tell *t)
 {
-	struct vs_node *n;
-
 	if (t->accepted && !t->ok)
 		vs_info("node=%s is powered down: %s", t->node, t->text);
-	if (t->accepted)
-		return;
-	n = vs_node_named(c, t->node);
-	if (n) {
-		n->leave_ms = 0;	/* it was not idle yet */
-		n->said = VS_SAID_NOTHING;
-	}
 }
 
 void vs_outbox_answered(struct vs_core *c, const struct vs_tell *said, size_t n)
@@ -180,8 +171,8 @@ void vs_outbox_answered(struct vs_core *c, const struct vs_tell *said, size_t n)
 	vs_assert_locked();
 	for (size_t i = 0; i < n; i++) {
 		if (said[i].kind == VS_TELL_POWER_DOWN)
-			powered_down(c, &said[i]);
-		else if (said[i].done)
+			powered_down(&said[i]);
+		if (said[i].done)
 			said[i].done(c, &said[i], said[i].accepted);
 	}
 }

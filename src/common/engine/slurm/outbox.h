@@ -46,9 +46,9 @@ struct vs_got {
 /* Notes a word; text may be NULL. The lock is held. */
 void vs_tell(enum vs_tell_kind kind, const char *node,
 	     uint32_t job, bool ok, const char *text);
-/* The same of REBUILD and POWER_UP, which Slurm may refuse: done hears. */
+/* The same of REBUILD, POWER_UP and POWER_DOWN, which Slurm may refuse: done hears. */
 void vs_tell_ask(enum vs_tell_kind kind, const char *node,
-		 uint32_t job, vs_told_fn *done);
+		 uint32_t job, bool ok, const char *text, vs_told_fn *done);
 /* BOOTED: the node's VM was powered on by us at at_ms, 0: not by us. */
 void vs_tell_booted(const char *node, int64_t at_ms,
 		    bool ask);

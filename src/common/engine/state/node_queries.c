@@ -65,27 +65,27 @@ bool vs_node_vm_unsure(const struct vs_vm *vm)
 bool vs_job_has(const struct vs_node *n, uint32_t job)
 {
 	vs_assert_locked();
-	if (n->job == job)
+	if (n->claims.job == job)
 		return true;
-	for (size_t i = 0; i < n->nbeside; i++)
-		if (n->beside[i].job == job)
+	for (size_t i = 0; i < n->claims.nbeside; i++)
+		if (n->claims.beside[i].job == job)
 			return true;
 	return false;
 }
 
 bool vs_job_runs(const struct vs_node *n)
 {
-	bool runs = n->job && n->runs;
+	bool runs = n->claims.job && n->claims.runs;
 
 	vs_assert_locked();
-	for (size_t i = 0; i < n->nbeside; i++)
-		runs |= n->beside[i].runs;
+	for (size_t i = 0; i < n->claims.nbeside; i++)
+		runs |= n->claims.beside[i].runs;
 	return runs;
 }
 
 bool vs_node_given(const struct vs_node *n)
 {
-	return n->given_ms && vs_clock() - n->given_ms < GIVEN_MS;
+	return n->claims.promised_ms && vs_clock() - n->claims.promised_ms < GIVEN_MS;
 }
 
 static struct vs_wait *waits;	/* prologs that wait */

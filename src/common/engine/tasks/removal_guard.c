@@ -169,6 +169,11 @@ void vs_brake_asked(const char *node, const char *vm,
 
 /* ---- what neither Slurm nor an operator asks for ----------------------------- */
 
+void vs_brake_node_set(struct vs_node *n, enum vs_braked braked)
+{
+	n->braked = braked;
+}
+
 bool vs_brake_asks(enum vs_braked *state, const char *vm,
 		   const char *name)
 {

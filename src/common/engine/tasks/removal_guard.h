@@ -8,6 +8,7 @@
 
 struct json_object;
 struct vs_core;
+struct vs_node;
 
 /* Has the brake let this VM's end pass? Once it has, for good. */
 enum vs_braked { VS_BRAKE_UNASKED, VS_BRAKE_PASSED, VS_BRAKE_WAITS };
@@ -20,6 +21,8 @@ bool vs_brake_asks(enum vs_braked *state, const char *vm,
 bool vs_brake_is_on(void);
 /* So many VMs are this cluster's: its limit hangs on that. */
 void vs_brake_ours(int vms);
+/* Sets whether the brake has let the VM of this node go. */
+void vs_brake_node_set(struct vs_node *n, enum vs_braked braked);
 /* All VMs that it let go are forgotten, and it is off. */
 void vs_brake_release(void);
 void vs_brake_count(const char *vm, int64_t minute,

@@ -150,6 +150,22 @@ void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		(*(is_power(kind) ? &power_ops : &provisioning))++;
 }
 
+void vs_op_task_note(struct vs_node *n, const char *task)
+{
+	vs_strlcpy(n->op.task, task, sizeof(n->op.task));
+}
+
+void vs_op_spec_note(struct vs_node *n, const char *source, bool devices)
+{
+	vs_strlcpy(n->op.source, source, sizeof(n->op.source));
+	n->op.devices = devices;
+}
+
+void vs_op_cancel_note(struct vs_node *n)
+{
+	n->op.cancel_asked = true;
+}
+
 bool vs_op_affords(const struct vs_core *c, enum vs_action a)
 {
 	vs_assert_locked();

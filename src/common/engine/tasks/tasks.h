@@ -22,6 +22,13 @@ void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
  * this one has. */
 void vs_tasks_busy_none(struct vs_core *c);
 void vs_tasks_busy_add(struct vs_core *c, struct vs_node *n);
+/* The node's call is this task (its moId). */
+void vs_op_task_note(struct vs_node *n, const char *task);
+/* What the node's call copies (a VM's moId, "": nothing), and whether its spec adds
+ * VFs or devices. */
+void vs_op_spec_note(struct vs_node *n, const char *source, bool devices);
+/* The node's call is to be cancelled; its end tells whether it was. */
+void vs_op_cancel_note(struct vs_node *n);
 /* Who hears what becomes of calls of a kind (I1). */
 struct vs_task_owner {
 	/* A call for the node on this host (moId, "" or NULL) has failed, or could
@@ -73,5 +80,26 @@ void vs_strays_forget(void);
 /* Has one ended since the turn's pass over the nodes? Others may have its budget. */
 bool vs_tasks_ended(void);
 void vs_tasks_ended_clear(void);
+
+/* ---- retry.c: when a node's next call may be sent ----------------------------- */
+
+/* Another call is due: no failure counts, and the call may be sent at once. */
+void vs_retry_reset(struct vs_node *n);
+/* The call has succeeded, or is given up: no failure counts. */
+void vs_retry_uncount(struct vs_node *n);
+/* Counts a failure. Returns true if more than VS_TRIES_MAX in a row were counted. */
+bool vs_retry_count(struct vs_node *n);
+/* The failure can't end by itself: the next vs_retry_count() returns true. */
+void vs_retry_spend(struct vs_node *n);
+/* No call is sent before this time of vs_clock(), in ms; 0: at once. */
+void vs_retry_pause(struct vs_node *n, int64_t until_ms);
+/* Keeps a copy of why the node's call failed, or was not sent, for svf status and for
+ * what comes next. NULL: the last failure counts no more. */
+void vs_retry_error(struct vs_node *n, const struct vs_err *err);
+/* A call's outcome is unknown: the node counts as busy until a periodic poll of
+ * vCenter that begins from now on has been read. */
+void vs_retry_reread(const struct vs_core *c, struct vs_node *n);
+/* The node waits for no poll any more. */
+void vs_retry_reread_end(struct vs_node *n);
 
 #endif

@@ -54,8 +54,8 @@ void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
 	if (!vs_profile_hash(n->profile, s->hash))
 		vs_spec_kv(s, VS_KEY_PROFILE, s->hash);
 	vs_spec_kv_take(s, "slurm.vsphere.job",
-			n->profile->retention == VS_RETAIN_DESTROY && n->job ?
-			vs_asprintf("%u.%u", n->job, n->restart) : NULL);
+			n->profile->retention == VS_RETAIN_DESTROY && n->claims.job ?
+			vs_asprintf("%u.%u", n->claims.job, n->claims.restart) : NULL);
 	spec_pci(n->profile->adapter, s);
 	vs_guest_words_make(c, n, &words);
 	for (int i = 0; i < VS_VC_NGUEST; i++)

@@ -225,3 +225,8 @@ void vs_guest_words_learn(struct vs_node *n, const struct vs_vm *vm)
 	vs_info("vCenter shows other extraConfig values than were set node=%s: taken for the same",
 		n->name);
 }
+
+void vs_guest_words_stale(struct vs_node *n)
+{
+	n->words.state = VS_WORDS_OLD;
+}

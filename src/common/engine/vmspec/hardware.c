@@ -130,6 +130,6 @@ bool vs_hardware_settled(struct vs_core *c, const struct vs_node *n,
 		return true;
 	if (h && strcmp(h->host, n->op.host))
 		h = NULL;		/* it is to be elsewhere by now */
-	return vs_node_vm_right(c, n, vm, n->job, n->restart) &&
+	return vs_node_vm_right(c, n, vm, n->claims.job, n->claims.restart) &&
 		vs_hardware_right(c, n, vm, h);
 }

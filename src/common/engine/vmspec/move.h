@@ -23,7 +23,7 @@ struct vs_move {			/* of a node */
  * it is for good, and nothing else has to be blamed. */
 bool vs_move_failed(struct vs_node *n, const struct vs_vm *vm,
 		    const struct vs_err *err);
-/* Its VM was moved: nothing is held against its hosts. */
+/* A relocation of its VM is done: what failed before counts no more. */
 void vs_move_done(struct vs_node *n);
 /* Can it be moved at all, as far as we know? */
 bool vs_move_may(const struct vs_node *n, const struct vs_vm *vm);

@@ -203,6 +203,8 @@ bool vs_guest_words_right(const struct vs_node *n, const struct vs_vm *vm);
  */
 void vs_guest_words_asked(struct vs_node *n, const struct vs_vm *vm);
 void vs_guest_words_done(struct vs_node *n, bool ok);
+/* The guest may write from now on: what was shown may be its own. */
+void vs_guest_words_stale(struct vs_node *n);
 void vs_guest_words_learn(struct vs_node *n, const struct vs_vm *vm);
 
 #endif
