@@ -247,6 +247,17 @@ def test_a_private_header_of_a_module_is_its_folders_alone(tree):
     assert rc == 1 and f'{ENGINE}jobs/jobs.c: "engine/tasks/tasks_i.h" is private to' in out, out
 
 
+def test_a_condition_of_a_node_has_one_module_that_sets_it(tree):
+    bit = "vs_node_condition(n, VS_COND_VACATE, true);"
+    files = {**CORE, ENGINE + "jobs/jobs.c": write(bit),
+             ENGINE + "tasks/tasks.c": write(bit.replace("VACATE", "STARTING"))}
+    assert tree(files) == (0, "")
+    files[ENGINE + "tasks/tasks.c"] = write(bit.replace("(n, ", "(&c->nodes[0],\n"))
+    rc, out = tree(files)
+    assert rc == 1 and "foreign vs_node: 1, at most 0" in out, out
+    assert "VS_COND_VACATE: jobs, tasks" in tree(files, "--files", "foreign", "vs_node")[1]
+
+
 def test_members_of_an_embedded_struct_count_where_two_modules_write_them(tree):
     core = {ENGINE + "core_i.h": wide("vs_part", 38) +
             "struct vs_core {\n\tint a, b;\n\tstruct vs_part part;\n};\n",

@@ -18,7 +18,8 @@ Measures, and the limit of what has no line in structure.txt:
   files FOLDER      .c files in a folder                                  16
   struct NAME       members, those of embedded structs included where two
                     modules write them                                    40
-  foreign STRUCT    members written by a module that does not own them     0
+  foreign STRUCT    members written by a module that does not own them,
+                    and conditions of vs_node that several modules set     0
   locks src         .c files that take the core's mutex, but the one
                     that lends it                                          7
   port src          .c files of the engine that call Slurm (slurm_ops.h),
@@ -48,6 +49,8 @@ PRINTED_ONLY = {"lines"}
 # structs that they embed or list.
 STATE = ("vs_core", "vs_node")
 SHARED = re.compile(r"^extern struct (\w+) (\w+);", re.M)
+# A node's conditions are bits of one member; each has one module that sets it.
+CONDITION = re.compile(r"\bvs_node_condition\s*\([^,;]+,\s*(\w+)\s*,")
 LOCK = re.compile(r"\bvs_lock(?:_now)?\s*\(")
 PORT = re.compile(r"\bport->\w+\s*\(|\bp->\w+\s*\(\s*p->ctx\b")
 SPEAKS = ("src/common/engine/run/", "src/common/engine/slurm/")
@@ -257,7 +260,18 @@ class Measures:
                     who = who | {owner}
                 if len(who) > 1:
                     parts.append(f"{m.name}: {', '.join(sorted(who))}")
+            if name == "vs_node":
+                parts += self.conditions()
             self.note("foreign", name, parts)
+
+    def conditions(self):
+        """Conditions of a node that more than one module sets."""
+        who = collections.defaultdict(set)
+        for f, t in self.texts.items():
+            for bit in CONDITION.findall(t):
+                who[bit] |= {self.modules.of(f)} - {None}
+        return [f"{bit}: {', '.join(sorted(by))}"
+                for bit, by in sorted(who.items()) if len(by) > 1]
 
     def locks(self):
         self.note("locks", "src", sorted(

@@ -19,6 +19,7 @@
 #include "engine/run/loop_i.h"
 #include "engine/tasks/tasks.h"
 #include "fake_vc.h"
+#include "node_state.h"
 #include "util/mem.h"
 
 #define STAGE static __attribute__((unused))

@@ -13,6 +13,7 @@ testsuite_unit_libstage_la_SOURCES = testsuite/unit/plan_world.c \
 EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/cmocka_range.h \
 	testsuite/unit/control_stage.h \
 	testsuite/unit/engine_stage.h testsuite/unit/guest_stage.h \
+	testsuite/unit/node_state.h \
 	testsuite/unit/inv_stage.h testsuite/unit/parents_stage.h \
 	testsuite/unit/plan_stage.h \
 	testsuite/unit/plan_world.h testsuite/unit/prefetch_stage.h \
@@ -59,7 +60,8 @@ testsuite_unit_test_vc_states_SOURCES = testsuite/unit/test_vc_states.c \
 # The engine on a fake vCenter, which stands in for the client at link time:
 # before the core, and compiled once.
 check_LTLIBRARIES += testsuite/unit/libfake_vc.la
-engine_stage = testsuite/unit/engine_stage.h testsuite/unit/fake_vc.h
+engine_stage = testsuite/unit/engine_stage.h testsuite/unit/node_state.h \
+	testsuite/unit/fake_vc.h
 fake_vc = testsuite/unit/fake_vc.c testsuite/unit/fake_vc_beat.c \
 	testsuite/unit/fake_vc_cards.c testsuite/unit/fake_vc_late.c \
 	testsuite/unit/fake_vc_parents.c testsuite/unit/fake_vc_trace.c \
@@ -78,6 +80,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_door testsuite/unit/test_engine_leave \
 	testsuite/unit/test_engine_vmotion \
 	testsuite/unit/test_engine_asleep testsuite/unit/test_engine_claims \
+	testsuite/unit/test_engine_conditions \
 	testsuite/unit/test_engine_vmotion_mishaps testsuite/unit/test_engine_vmotion_to \
 	testsuite/unit/test_engine_drs testsuite/unit/test_engine_fail \
 	testsuite/unit/test_engine_faults testsuite/unit/test_engine_gone \
@@ -129,6 +132,7 @@ testsuite_unit_test_engine_vmotion_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_mishaps_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_vmotion_to_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_asleep_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_conditions_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_fail_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_faults_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_gone_LDADD = $(engine_ldadd)

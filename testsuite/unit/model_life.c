@@ -7,6 +7,7 @@
 #include <string.h>
 #include "fake_vc.h"
 #include "model.h"
+#include "node_state.h"
 
 #define RESUME_TIMEOUT_MS 60000
 #define SUSPEND_TIME_MS 20000
@@ -350,9 +351,9 @@ void model_state(void)
 		model_say("vm%d: flags=%x wanted=%s seen=%s action=%s op=%s job=%u beside=%zu vm=%s%s%s",
 			  k + 1, model_flags(k), vs_wanted_name(n->wanted),
 			  vs_seen_name(n->seen), vs_action_name(n->action),
-			  vs_op_name(n->op.kind), n->claims.job, n->claims.nbeside,
+			  vs_op_name(n->op.kind), node_job(n), node_beside(n),
 			  !vm ? "none" : vm->on ? "on" : "off",
-			  n->retry.err.text[0] ? " error: " : "",
-			  n->retry.err.text);
+			  node_error(n)->text[0] ? " error: " : "",
+			  node_error(n)->text);
 	}
 }

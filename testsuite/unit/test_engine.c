@@ -192,7 +192,7 @@ static void a_gang_is_held_whole_or_not_at_all(void **state)
 	ready();
 	assert_int_equal(job_begin(1, "vm1", "vm2"), -1);
 	assert_int_equal(free_on("host-1"), 1);
-	assert_int_equal(vs_core.nodes[0].claims.job, 0);
+	assert_int_equal(node_job(&vs_core.nodes[0]), 0);
 }
 
 static void a_stolen_vf_sends_the_vm_to_another_host(void **state)
@@ -293,7 +293,7 @@ static void a_job_that_leaves_a_booting_node_leaves_it_to_the_one_beside(
 	vs_job_end(&vs_core, 9, &one, 1, true);
 	turn();
 	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
-	assert_int_equal(vs_core.nodes[one].claims.job, 7);
+	assert_int_equal(node_job(&vs_core.nodes[one]), 7);
 	vs_job_end(&vs_core, 7, &one, 1, true);
 	turn();
 	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));

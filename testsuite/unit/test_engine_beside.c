@@ -88,7 +88,7 @@ static void a_job_that_waits_beside_does_not_hide_a_vm_that_is_off(void **state)
 		now += 900;
 		turn();
 		/* what outbox.c does when the port refuses */
-		vs_core.nodes[0].retry.not_before_ms = now + 500;
+		vs_retry_pause(&vs_core.nodes[0], now + 500);
 	}
 	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
 }

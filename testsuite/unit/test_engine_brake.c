@@ -201,7 +201,7 @@ static void vms_on_under_powered_down_nodes_are_counted(void **st)
 		turns(2);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 3);
 	assert_true(vs_brake_is_on());
-	assert_non_null(strstr(vs_core.nodes[7].retry.err.text, "svf reconcile"));
+	assert_non_null(strstr(node_error(&vs_core.nodes[7])->text, "svf reconcile"));
 	assert_int_equal(vs_brake_confirm(&vs_core), 5);
 	turns(5);
 	while (fake_finish(FAKE_POWER_OFF))
@@ -312,8 +312,8 @@ static void a_power_down_of_slurms_outlives_a_restart(void **st)
 	restart();
 	assert_true(vs_brake_was_asked("vm1", first));
 	for (size_t i = 0; i < vs_core.nnodes; i++) {
-		vs_core.nodes[i].dying = false;
-		vs_core.nodes[i].retry.not_before_ms = 0;
+		vs_node_condition(&vs_core.nodes[i], VS_COND_REMOVABLE, false);
+		vs_retry_pause(&vs_core.nodes[i], 0);
 	}
 	flag_all(DOWN);
 	second();			/* what failed is looked at first */

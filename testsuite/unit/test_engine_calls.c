@@ -336,7 +336,7 @@ static char cell[96];
 		if (!(what)) {						\
 			print_error("%s: not " #what "; why: %s; last: %s\n", \
 				    cell, slurm.why,			\
-				    vs_core.nodes[0].retry.err.text);	\
+				    node_error(&vs_core.nodes[0])->text);	\
 			fail();						\
 		}							\
 	} while (0)

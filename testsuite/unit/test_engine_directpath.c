@@ -104,7 +104,7 @@ static void a_question_without_an_answer_is_asked_again(void **state)
 	fake_offers(1, NULL, NULL, &err);
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
-	assert_non_null(strstr(vs_node_named(&vs_core, "vm1")->retry.err.text,
+	assert_non_null(strstr(node_error(vs_node_named(&vs_core, "vm1"))->text,
 			       "host esx1 isn't read (QueryConfigTarget)"));
 	turns(100);		/* ten seconds */
 	assert_int_equal(fake_target.asked, 2);

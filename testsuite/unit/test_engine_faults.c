@@ -229,7 +229,7 @@ static void a_vm_with_a_foreign_disk_is_not_destroyed(void **st)
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	turns(50);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
-	assert_non_null(strstr(vs_core.nodes[0].retry.err.text, "disk"));
+	assert_non_null(strstr(node_error(&vs_core.nodes[0])->text, "disk"));
 }
 
 /* ---- what cannot be known --------------------------------------------------------- */

@@ -83,7 +83,7 @@ static void nor_is_it_gone_while_a_call_is_under_way(void **state)
 
 	(void)state;
 	turns(3);
-	node()->retry.look_after = vs_core.slow_seq + 1;
+	vs_retry_reread(&vs_core, node());
 	vs_node_touch(node());
 	turns(3);
 	assert_non_null(node()->foreign);

@@ -48,7 +48,7 @@ static void a_node_whose_job_lost_its_vm_takes_none_for_a_while(void **st)
 	turns(2);
 	flags("vm1", DOWN);
 	turns(2);
-	until = vs_node_named(&vs_core, "vm1")->claims.ending_ms;
+	until = node_ending_ms(vs_node_named(&vs_core, "vm1"));
 	assert_true(until > now + 25000);
 	while (now + 200 < until) {
 		turn();

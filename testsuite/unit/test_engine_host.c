@@ -259,9 +259,9 @@ static void ha_restarts_a_vm_elsewhere_and_the_hold_goes_with_it(void **st)
 	assert_string_equal(hold("vm1")->host, "host-2");
 	assert_int_equal(free_on("host-1"), 1);
 	assert_int_equal(free_on("host-2"), 0);
-	assert_non_null(strstr(vs_core.nodes[0].retry.err.text,
+	assert_non_null(strstr(node_error(&vs_core.nodes[0])->text,
 			       "was on esx1 and is on esx2"));
-	assert_non_null(strstr(vs_core.nodes[0].retry.err.text, "HA"));
+	assert_non_null(strstr(node_error(&vs_core.nodes[0])->text, "HA"));
 }
 
 /* ---- hosts that don't answer ------------------------------------------------------ */

@@ -134,7 +134,7 @@ static void what_can_leave_is_not(void **st)
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(50);
 	assert_null(heard(VS_TELL_GIVEUP, NULL));
-	assert_int_equal(node("vm1")->claims.job, 7);
+	assert_int_equal(node_job(node("vm1")), 7);
 }
 
 /* Planned: until then they run. */

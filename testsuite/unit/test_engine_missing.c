@@ -152,14 +152,14 @@ static void it_ends_when_the_vm_is_back_in_the_folder(void **st)
 	(void)st;
 	up_with(0);
 	restored_without("vm1");
-	assert_int_equal(node("vm1")->absent.how, VS_MISSING_SEEN);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_SEEN);
 	nobody_is_told();
 	turns(3);
 	assert_false(vs_name_freed_pending() || vs_capacity_freed_pending());
 	forgotten->used = true;
 	fake_show(forgotten);
 	turns(3);
-	assert_int_equal(node("vm1")->absent.how, VS_MISSING_NOT);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_NOT);
 	assert_true(vs_name_freed_pending() && vs_capacity_freed_pending());
 	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_WARM);
 	assert_int_equal(words_to_slurm(), 0);
@@ -183,12 +183,12 @@ static void what_it_holds_is_counted_once_when_it_is_found(void **st)
 	fake_show(vm);
 	turns(60);
 	assert_int_equal(free_on("host-1"), 1);
-	assert_int_equal(node("vm1")->absent.how, VS_MISSING_SEEN);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_SEEN);
 	vm->on = false;
 	fake_show(vm);
 	turns(60);
 	assert_int_equal(free_on("host-1"), 2);
-	assert_int_equal(node("vm1")->absent.how, VS_MISSING_NOT);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_NOT);
 }
 
 static void an_operator_ends_it_by_forget(void **st)
@@ -217,10 +217,10 @@ static void slurm_itself_may_give_the_node_up(void **st)
 	restored_without("vm1");
 	flags("vm1", VS_NODE_NO_RESPOND);
 	turns(200);
-	assert_int_equal(node("vm1")->absent.how, VS_MISSING_SEEN);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_SEEN);
 	flags("vm1", VS_NODE_DOWN | VS_NODE_NO_RESPOND);
 	turn();
-	assert_int_equal(node("vm1")->absent.how, VS_MISSING_NOT);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_NOT);
 }
 
 /* slurmctld has started meanwhile and knows the VM by its slurmd alone, or by
@@ -229,11 +229,11 @@ static void after_a_start_the_slurmd_decides(void **st)
 {
 	(void)st;
 	up_with(0);
-	memset(node("vm1")->absent.vm, 0, VS_MOID_LEN);
+	node_forget_last_vm(node("vm1"));
 	vs_core.started = false;
 	restored_without("vm1");
 	turns(100);
-	assert_int_equal(node("vm1")->absent.how, VS_MISSING_SLURM);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_SLURM);
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 	flags("vm1", VS_NODE_NO_RESPOND);
 	turns(30);
@@ -251,7 +251,7 @@ static void a_power_down_that_is_repeated_is_no_sign_of_life(void **st)
 {
 	(void)st;
 	begin(1, 1, 1, "warm");
-	memset(node("vm1")->absent.vm, 0, VS_MOID_LEN);
+	node_forget_last_vm(node("vm1"));
 	flags("vm1", DOWN);
 	turn();
 	flags("vm1", UP | VS_NODE_POWER_DOWN_ASKED);
@@ -259,7 +259,7 @@ static void a_power_down_that_is_repeated_is_no_sign_of_life(void **st)
 	flags("vm1", UP | VS_NODE_POWER_DOWN_ASKED | VS_NODE_STAYS);
 	ready();
 	turns(3);
-	assert_int_equal(node("vm1")->absent.how, VS_MISSING_NOT);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_NOT);
 	flags("vm1", GOING);
 	turns(3);
 	flags("vm1", DOWN);
@@ -289,12 +289,12 @@ static void what_was_powered_down_just_before_a_start_is_not_missed(void **st)
 	(void)st;
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
 		begin(2, 1, 2, "warm");
-		memset(node("vm1")->absent.vm, 0, VS_MOID_LEN);
+		node_forget_last_vm(node("vm1"));
 		vs_brake_asked_at(rows[i].node, "vm-77",
 				  vs_wall_ms() / 60000 - rows[i].minutes_ago);
 		flags("vm1", UP);
 		ready();
-		assert_int_equal(node("vm1")->absent.how, rows[i].missing);
+		assert_int_equal(node_missing(node("vm1")), rows[i].missing);
 		flags("vm1", GOING);
 		turns(100);
 		flags("vm1", DOWN);
@@ -310,12 +310,12 @@ static void one_that_was_up_when_it_was_asked_to_go_is_missed(void **st)
 {
 	(void)st;
 	begin(1, 1, 1, "warm");
-	memset(node("vm1")->absent.vm, 0, VS_MOID_LEN);
+	node_forget_last_vm(node("vm1"));
 	flags("vm1", UP);
 	turn();
 	flags("vm1", UP | VS_NODE_POWER_DOWN_ASKED);
 	ready();
-	assert_int_equal(node("vm1")->absent.how, VS_MISSING_SLURM);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_SLURM);
 }
 
 /* Asked to go when its job ends, it is up until then, whatever it was meanwhile. */
@@ -361,7 +361,7 @@ static void a_vm_that_was_destroyed_before_an_outage_is_not_missed(void **st)
 	fake_load();
 	fake_slow(NULL, 0);
 	turns(3);
-	assert_int_equal(node("vm1")->absent.how, VS_MISSING_NOT);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_NOT);
 	assert_int_equal(node("vm1")->seen, VS_SEEN_NONE);
 }
 

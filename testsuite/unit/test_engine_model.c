@@ -295,7 +295,7 @@ static void world_turns(int t)
 	vs_breakers_clear();
 	/* svf vm forget, as the reason of its node says */
 	for (int k = 0; k < MODEL_NODES; k++)
-		if (vs_core.nodes[k].absent.how && !model_vm(k)) {
+		if (node_missing(&vs_core.nodes[k]) && !model_vm(k)) {
 			vs_missing_forget(&vs_core.nodes[k]);
 			vs_node_touch(&vs_core.nodes[k]);
 		}
@@ -590,7 +590,8 @@ static void rows_are_the_documents(void)
 	snprintf(path, sizeof(path), "%s/doc/dev/node-states.md", top ? top : ".");
 	f = fopen(path, "r");
 	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
+	/* The first table; the conditions that follow have another test. */
+	while (fgets(line, sizeof(line), f) && strncmp(line, "## ", 3)) {
 		char *end;
 
 		if (strncmp(line, "| ", 2) || !strncmp(line, "| state", 7))

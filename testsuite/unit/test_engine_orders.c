@@ -125,7 +125,7 @@ static void with_requeue_its_jobs_go_at_once(void **st)
 			    "its VM is evicted by an operator");
 	assert_int_equal(heard(VS_TELL_GIVEUP, "vm1")->job, VS_JOB_ANY);
 	assert_null(heard(VS_TELL_DRAIN, "vm1"));
-	assert_true(node("vm1")->claims.ending_ms > now);
+	assert_true(node_ending_ms(node("vm1")) > now);
 	flags("vm1", GOING);
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_OFF));

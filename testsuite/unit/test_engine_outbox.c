@@ -93,12 +93,12 @@ static void a_node_whose_rebuild_is_refused_for_a_minute_is_given_up(void **stat
 		turn();
 		assert_null(heard(VS_TELL_FAIL, NULL));
 	}
-	assert_false(n->giveup);
-	while (now - began < 62000 && !n->giveup) {
+	assert_false(vs_node_is(n, VS_COND_RELEASED));
+	while (now - began < 62000 && !vs_node_is(n, VS_COND_RELEASED)) {
 		slurm_answers(-1);
 		turn();
 	}
-	assert_true(n->giveup);
+	assert_true(vs_node_is(n, VS_COND_RELEASED));
 	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
 	assert_int_equal(heard(VS_TELL_FAIL, "vm1")->job, 8);
 }
@@ -114,7 +114,7 @@ static void a_rebuild_waits_for_an_epilog_however_long(void **state)
 		slurm_answers(-1);
 		turn();
 	}
-	assert_false(n->giveup);
+	assert_false(vs_node_is(n, VS_COND_RELEASED));
 }
 
 static void a_node_whose_power_up_slurm_refuses_is_cloned_and_stays_off(void **state)

@@ -273,7 +273,7 @@ static void a_full_datastore_is_said_before_anything_is_sent(void **st)
 	flags("vm1", BOOT);
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
-	assert_non_null(strstr(vs_node_named(&vs_core, "vm1")->retry.err.text,
+	assert_non_null(strstr(node_error(vs_node_named(&vs_core, "vm1"))->text,
 			       "the parent of linked clones needs 20480"));
 	turns(100);
 	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));

@@ -59,7 +59,7 @@ static void after_an_outage_nothing_goes_before_all_is_known(void **st)
 	vs_pass(&vs_core, now);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	turns(5);
-	assert_true(vs_core.nodes[0].absent.how);
+	assert_true(node_missing(&vs_core.nodes[0]));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 }
 
@@ -222,10 +222,10 @@ static void a_lost_reply_keeps_it_no_longer_than_nobody_knows(void **st)
 	turns(80);
 	fake_slow(NULL, 0);
 	turns(20);
-	assert_true(vs_core.nodes[1].clone_lost);
+	assert_true(vs_node_is(&vs_core.nodes[1], VS_COND_CLONE_UNCONFIRMED));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	time_passes();
-	assert_false(vs_core.nodes[1].clone_lost);
+	assert_false(vs_node_is(&vs_core.nodes[1], VS_COND_CLONE_UNCONFIRMED));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 }
 

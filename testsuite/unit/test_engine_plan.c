@@ -311,10 +311,10 @@ static void idle_vms_that_would_give_way_are_named(void **state)
 	vs_jdoc_free(&doc);
 	/* nobody was asked to go */
 	turns(3);
-	assert_false(vs_core.nodes[id("vm1")].leave);
-	assert_false(vs_core.nodes[id("vm2")].leave);
+	assert_false(vs_node_is(&vs_core.nodes[id("vm1")], VS_COND_VACATE));
+	assert_false(vs_node_is(&vs_core.nodes[id("vm2")], VS_COND_VACATE));
 	/* one that goes already */
-	vs_core.nodes[id("vm2")].leave = true;
+	vs_node_condition(&vs_core.nodes[id("vm2")], VS_COND_VACATE, true);
 	gives_way("vm5", "vm2");
 	all_nodes = false;
 	doc = asked("vm5");

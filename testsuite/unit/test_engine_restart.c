@@ -14,8 +14,9 @@ static void restart(uint32_t job, const char *node, uint32_t saved_flags)
 
 	vs_ledger_clear(&vs_core.ledger);
 	fake_down(VS_E_RETRY);
-	vs_core.started = n->adoption.compared = false;
-	n->claims.job = 0;
+	vs_core.started = false;
+	vs_node_condition(n, VS_COND_COMPARED, false);
+	node_set_job(n, 0);
 	n->flags = saved_flags;
 	n->wanted = VS_WANT_OFF;
 	if (job)

@@ -50,7 +50,7 @@ static void refused(uint32_t job, int n, const char *text)
 	assert_int_equal(vs_job_begin(&vs_core, job, 0, ids, (size_t)n, &err),
 			 -1);
 	for (int i = 0; i < n; i++)
-		assert_int_equal(vs_core.nodes[ids[i]].claims.job == job, 0);
+		assert_int_equal(node_job(&vs_core.nodes[ids[i]]) == job, 0);
 }
 
 static void begins(uint32_t job, int n)

@@ -38,8 +38,9 @@ static void restart(uint32_t job, const char *node)
 
 	vs_ledger_clear(&vs_core.ledger);
 	fake_down(VS_E_RETRY);
-	vs_core.started = n->adoption.compared = false;
-	n->claims.job = 0;
+	vs_core.started = false;
+	vs_node_condition(n, VS_COND_COMPARED, false);
+	node_set_job(n, 0);
 	n->flags = BUSY;
 	n->wanted = VS_WANT_OFF;
 	vs_job_claim(&vs_core, job, 0, &n->id, 1, true);

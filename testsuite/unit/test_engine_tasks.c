@@ -121,14 +121,14 @@ static void the_owner_of_its_kind_hears_of_a_call_that_fails(void **st)
 	assert_true(!strcmp(heard_host, "host-1") ||
 		    !strcmp(heard_host, "host-2"));
 	/* the node itself is told of nothing */
-	assert_int_equal(vs_node_named(&vs_core, "vm1")->retry.tries, 0);
+	assert_int_equal(node_tries(vs_node_named(&vs_core, "vm1")), 0);
 	turns(2);
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
 	vs_tasks_own(VS_OP_POWER_OFF, &listener);
 	assert_true(fake_fail(FAKE_POWER_ON, VS_E_RETRY, "declared"));
 	assert_int_equal(nheard, 1);
-	assert_int_equal(vs_node_named(&vs_core, "vm1")->retry.tries, 1);
+	assert_int_equal(node_tries(vs_node_named(&vs_core, "vm1")), 1);
 }
 
 static void a_clone_source_that_fails_is_the_failure_of_who_asked(void **st)

@@ -239,7 +239,7 @@ static void the_last_try_sets_no_node_down(void **state)
 	(void)state;
 	begin_clone();
 	host_is("host-2", false);
-	vs_core.nodes[0].retry.tries = VS_TRIES_MAX;
+	vs_retry_spend(&vs_core.nodes[0]);
 	assert_true(fake_fault(FAKE_CLONE, VS_E_UNKNOWN, "HostNotConnected",
 			       "no link"));
 	turn();
@@ -255,7 +255,7 @@ static void what_fails_before_the_host_is_seen_away_is_tried_again(void **state)
 	for (int i = 0; i < 2; i++) {
 		assert_true(fake_fault(FAKE_CLONE, VS_E_OTHER_HOST,
 				       "InvalidHostConnectionState", "no link"));
-		assert_int_equal(vs_core.nodes[0].retry.err.code, VS_E_SHORTAGE);
+		assert_int_equal(node_error(&vs_core.nodes[0])->code, VS_E_SHORTAGE);
 		nobody_pays();
 		turns(40);
 		assert_int_equal(fake_waiting(FAKE_CLONE), 1);

@@ -91,7 +91,7 @@ static void an_interrupted_term_goes_on_with_what_it_knew(void **state)
 	assert_true(becomes_free(false));
 	vs_lock();
 	assert_true(vs_job_waits(7));
-	assert_int_equal(vs_core.nodes[one].claims.job, 7);
+	assert_int_equal(node_job(&vs_core.nodes[one]), 7);
 	vs_unlock();
 	(api->stop)();	/* cmocka has a macro of that name */
 	assert_true(free_for_others());
@@ -112,7 +112,7 @@ static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
 	vs_lock();
 	vs_term_new(&vs_core);
 	vs_unlock();
-	assert_int_equal(vs_core.nodes[one].claims.job, 0);
+	assert_int_equal(node_job(&vs_core.nodes[one]), 0);
 	assert_false(vs_job_waits(7));
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	assert_null(vs_avoids());

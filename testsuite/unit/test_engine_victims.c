@@ -187,7 +187,7 @@ static void a_vm_goes_with_the_last_of_its_jobs(void **state)
 	assert_int_equal(wanted(1, 1), -1);
 	assert_int_equal(wanted(1, 2), 1);
 	assert_true(!take[0] && take[1]);
-	vs_core.nodes[nodes[1]].claims.promised_ms = 0;
+	vs_node_promise(&vs_core.nodes[nodes[1]], 0);
 	victims[1] = victims[0];
 	assert_int_equal(wanted(1, 2), 2);
 	assert_int_equal(wanted(1, 2), 0);

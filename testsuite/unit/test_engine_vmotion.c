@@ -29,7 +29,7 @@ static void the_job_goes_on_while_its_vm_moves(const char *type)
 	assert_string_equal(held_on(">vm1"), "");
 	assert_int_equal(heard(VS_TELL_GOT, NULL)->job, 7);
 	turns(100);
-	assert_int_equal(node("vm1")->claims.job, 7);
+	assert_int_equal(node_job(node("vm1")), 7);
 	assert_int_equal(vs_vmotions.moved, 1);
 	assert_null(heard(VS_TELL_DRAIN, NULL));
 	assert_null(heard(VS_TELL_GIVEUP, NULL));
@@ -61,7 +61,7 @@ static void sriov_stays_and_the_node_says_why(void **st)
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
 	assert_string_equal(heard(VS_TELL_DRAIN, "vm1")->text,
 		"host esx1 is drained by an operator; its VM stays till the job's end: vmotion: type sriov allows it in no release");
-	assert_int_equal(node("vm1")->claims.job, 7);
+	assert_int_equal(node_job(node("vm1")), 7);
 	assert_null(heard(VS_TELL_GIVEUP, NULL));
 }
 
@@ -111,7 +111,7 @@ static void without_room_it_waits_and_says_so(void **st)
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(3);
 	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
-	assert_int_equal(node("vm1")->claims.job, 7);
+	assert_int_equal(node_job(node("vm1")), 7);
 }
 
 /* It goes where the ledger has room for it: not where holds have it all. */
@@ -145,7 +145,7 @@ static void vcenters_refusal_is_the_last_word(void **st)
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
 	assert_non_null(strstr(heard(VS_TELL_DRAIN, "vm1")->text,
 		"vMotion to esx2 failed: a device prevents migration"));
-	assert_int_equal(node("vm1")->claims.job, 7);
+	assert_int_equal(node_job(node("vm1")), 7);
 	vs_vmotions.failed = 0;
 }
 
@@ -212,7 +212,7 @@ static void a_move_by_somebody_else_is_followed(void **st)
 	assert_int_equal(fake_sent[FAKE_RELOCATE] + fake_sent[FAKE_POWER_OFF],
 			 0);
 	assert_null(heard(VS_TELL_GIVEUP, NULL));
-	assert_int_equal(node("vm1")->retry.err.code, VS_OK);
+	assert_int_equal(node_error(node("vm1"))->code, VS_OK);
 	vs_vmotions.others = 0;
 }
 

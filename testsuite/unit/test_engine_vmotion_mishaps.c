@@ -122,7 +122,7 @@ static void what_an_administrator_cancels_stays(void **st)
 	assert_int_equal(node("vm1")->vmotion.state, VS_VMOTION_STAYS);
 	assert_non_null(strstr(heard(VS_TELL_DRAIN, "vm1")->text,
 			       "vMotion to esx2 failed: cancelled"));
-	assert_int_equal(node("vm1")->claims.job, 7);
+	assert_int_equal(node_job(node("vm1")), 7);
 	vs_vmotions.failed = 0;
 }
 
@@ -208,7 +208,7 @@ static void done_and_not_shown_gives_nobody_up(void **st)
 	run("vmxnet3", 1, 3);
 	flags("vm1", BUSY);
 	turns(5);
-	node("vm1")->retry.tries = VS_TRIES_MAX;	/* of other steps */
+	vs_retry_spend(node("vm1"));	/* of other steps */
 	drain("esx1");
 	turns(5);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);

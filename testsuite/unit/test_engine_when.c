@@ -224,7 +224,7 @@ static void what_ends_by_itself_is_believed_for_five_minutes(void **state)
 	(void)state;
 	begin_half();
 	n = vs_node_named(&vs_core, "vm2");
-	n->claims.ending_ms = now + 3600000;
+	node_set_ending_ms(n, now + 3600000);
 	vs_node_touch(n);
 	assert_int_equal(in_s("vm1", "vm2"), 60);
 	now += 299000;
@@ -232,11 +232,11 @@ static void what_ends_by_itself_is_believed_for_five_minutes(void **state)
 	assert_int_equal(in_s("vm1", "vm2"), 60);
 	now += 2000;
 	assert_int_equal(in_s("vm1", "vm2"), VS_WHEN_UNKNOWN);
-	n->claims.ending_ms = 0;
+	node_set_ending_ms(n, 0);
 	vs_node_touch(n);
 	assert_int_equal(in_s("vm1", "vm2"), 0);
 	/* and again for the next cause */
-	n->claims.ending_ms = now + 3600000;
+	node_set_ending_ms(n, now + 3600000);
 	vs_node_touch(n);
 	assert_int_equal(in_s("vm1", "vm2"), 60);
 }
@@ -357,10 +357,10 @@ static void others_give_what_nobody_was_promised(void **state)
 	assert_true(others_give("vm2", 3, 100));
 	asker.rank = 5;
 	/* what is not about room may change at any time */
-	vm4->absent.how = true;
+	node_set_missing(vm4, VS_MISSING_SEEN);
 	vs_node_touch(vm4);
 	assert_true(others_give("vm1", 4, 10));
-	vm4->absent.how = false;
+	node_set_missing(vm4, VS_MISSING_NOT);
 	vs_node_touch(vm4);
 	assert_false(others_give("vm1", 4, 10));
 	/* one after the other they have the same one */

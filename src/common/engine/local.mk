@@ -82,6 +82,7 @@ core_sources += \
 	src/common/engine/slurm/outbox.c src/common/engine/slurm/outbox.h \
 	src/common/engine/slurm/slurm_ops.h \
 	src/common/engine/state/activity.c src/common/engine/state/changes.c \
+	src/common/engine/state/conditions.c \
 	src/common/engine/state/config.c src/common/engine/state/config.h \
 	src/common/engine/state/core_i.h src/common/engine/state/counters.c \
 	src/common/engine/state/counters.h src/common/engine/state/durations.c \

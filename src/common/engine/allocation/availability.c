@@ -48,7 +48,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		host = vm->host_ptr;
 		if (n->orders.evict || (host && vs_host_wanted(host)))
 			return VS_AVAIL_NONE;
-		if (n->adoption.on)
+		if (vs_node_is(n, VS_COND_ADOPTING))
 			return VS_AVAIL_NONE;	/* warm in a moment */
 		if (!(n->flags & VS_NODE_UP))
 			return n->kept->holds ? VS_AVAIL_OFF : VS_AVAIL_NONE;
@@ -138,7 +138,7 @@ const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
 
 	if (n->foreign)
 		return n->foreign;
-	if (n->absent.forgotten && vm && !vm->connected)
+	if (vs_node_is(n, VS_COND_DECLARED_LOST) && vm && !vm->connected)
 		return vs_clone_lacks(c, n);
 	if (now->barred[0])
 		return now->barred;

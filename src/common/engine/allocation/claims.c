@@ -496,7 +496,7 @@ const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
 	const char *missing = c->now[n->profile - c->profiles].missing;
 
 	/* vCenter takes no second one of its name. */
-	if (n->absent.forgotten && vs_node_vm(c, n))
+	if (vs_node_is(n, VS_COND_DECLARED_LOST) && vs_node_vm(c, n))
 		return "its VM was forgotten and is still registered: unregister it first";
 	return missing[0] && !vs_node_vm(c, n) ? missing : NULL;
 }

@@ -21,14 +21,14 @@
 bool vs_clone_lost(const struct vs_core *c)
 {
 	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].clone_lost)
+		if (vs_node_is(&c->nodes[i], VS_COND_CLONE_UNCONFIRMED))
 			return true;
 	return vs_parents_lost();
 }
 
 void vs_clone_lost_set(struct vs_node *n, bool lost)
 {
-	n->clone_lost = lost;
+	vs_node_condition(n, VS_COND_CLONE_UNCONFIRMED, lost);
 }
 
 bool vs_clone_unanswered(const struct vs_core *c)
@@ -46,7 +46,7 @@ void vs_clones_lost_look(struct vs_core *c)
 	struct vs_parent *p;
 
 	for (size_t i = 0; i < c->nnodes; i++)
-		if (c->nodes[i].clone_lost)
+		if (vs_node_is(&c->nodes[i], VS_COND_CLONE_UNCONFIRMED))
 			vs_retry_reread(c, &c->nodes[i]);
 	for (p = vs_parents.all; p; p = p->hh.next)
 		if (p->lost)
@@ -83,8 +83,9 @@ void vs_clones_lost_pass(struct vs_core *c)
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 
-		if (n->clone_lost && is_over(c, n->name, n->retry.look_after))
-			n->clone_lost = false;
+		if (vs_node_is(n, VS_COND_CLONE_UNCONFIRMED) &&
+		    is_over(c, n->name, n->retry.look_after))
+			vs_node_condition(n, VS_COND_CLONE_UNCONFIRMED, false);
 	}
 	for (p = vs_parents.all; p; p = p->hh.next)
 		if (p->lost && is_over(c, p->name, p->look_after))

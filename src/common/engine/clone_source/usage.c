@@ -126,7 +126,7 @@ static void copies(struct vs_core *c)
 		struct vs_parent *r = n->op.kind == VS_OP_CLONE ?
 			vs_parent_record(c, n->op.source, false) : NULL;
 
-		vs_parents.copies_lost |= n->clone_lost;
+		vs_parents.copies_lost |= vs_node_is(n, VS_COND_CLONE_UNCONFIRMED);
 		vs_parents.missing |= n->absent.how;
 		if (r)
 			r->copied = true;

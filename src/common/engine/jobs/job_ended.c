@@ -13,7 +13,7 @@
 void vs_boot_for_nobody(struct vs_node *n)
 {
 	n->claims.left_ms = 0;
-	if (n->giveup)
+	if (vs_node_is(n, VS_COND_RELEASED))
 		return;
 	vs_node_release(n, true);
 	vs_tell(VS_TELL_GIVEUP, n->name, 0, false,
@@ -42,14 +42,14 @@ void vs_job_left_forget(struct vs_node *n)
 
 void vs_node_vacate(struct vs_node *n, uint32_t job)
 {
-	n->leave = true;
+	vs_node_condition(n, VS_COND_VACATE, true);
 	if (job)
 		n->claims.reclaimed_for = job;
 }
 
 void vs_node_stay(struct vs_node *n)
 {
-	n->leave = false;
+	vs_node_condition(n, VS_COND_VACATE, false);
 }
 
 void vs_node_reclaimed_forget(struct vs_node *n)
@@ -59,17 +59,17 @@ void vs_node_reclaimed_forget(struct vs_node *n)
 
 void vs_node_release(struct vs_node *n, bool on)
 {
-	n->giveup = on;
+	vs_node_condition(n, VS_COND_RELEASED, on);
 }
 
 void vs_node_removable(struct vs_node *n, bool on)
 {
-	n->dying = on;
+	vs_node_condition(n, VS_COND_REMOVABLE, on);
 }
 
 void vs_node_rebuild(struct vs_node *n, bool on)
 {
-	n->renew = on;
+	vs_node_condition(n, VS_COND_REBUILD, on);
 }
 
 void vs_node_promise(struct vs_node *n, int64_t now_ms)

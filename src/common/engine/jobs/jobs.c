@@ -23,7 +23,7 @@
 static void runs_now(struct vs_node *n, uint32_t job)
 {
 	if (n->claims.job == job)
-		n->claims.runs = true;
+		vs_node_condition(n, VS_COND_JOB_RUNS, true);
 	for (size_t i = 0; i < n->claims.nbeside; i++)
 		n->claims.beside[i].runs |= n->claims.beside[i].job == job;
 }
@@ -37,8 +37,9 @@ static void unclaim(struct vs_node *n, uint32_t job)
 	if (n->claims.job == job) {
 		n->claims.job = n->claims.nbeside ? n->claims.beside[0].job : 0;
 		n->claims.restart = n->claims.nbeside ? n->claims.beside[0].restart : 0;
-		n->claims.runs = n->claims.nbeside && n->claims.beside[0].runs;
-		n->claims.launched = false;
+		vs_node_condition(n, VS_COND_JOB_RUNS, n->claims.nbeside &&
+				  n->claims.beside[0].runs);
+		vs_node_condition(n, VS_COND_JOB_LAUNCHED, false);
 	} else {
 		while (at < n->claims.nbeside && n->claims.beside[at].job != job)
 			at++;
@@ -67,12 +68,14 @@ static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 	if (n->claims.job) {
 		VS_GROW(n->claims.beside, n->claims.cap_beside, n->claims.nbeside + 1);
 		n->claims.beside[n->claims.nbeside++] = (struct vs_claim) {
-			.job = n->claims.job, .restart = n->claims.restart, .runs = n->claims.runs,
+			.job = n->claims.job, .restart = n->claims.restart,
+			.runs = vs_node_is(n, VS_COND_JOB_RUNS),
 		};
 	}
 	n->claims.job = job;
 	n->claims.restart = restart;
-	n->claims.launched = n->claims.runs = false;
+	vs_node_condition(n, VS_COND_JOB_LAUNCHED, false);
+	vs_node_condition(n, VS_COND_JOB_RUNS, false);
 	n->claims.since_ms = vs_clock();
 	vs_node_stay(n);
 	vs_node_release(n, false);
@@ -185,7 +188,7 @@ void vs_job_claim(struct vs_core *c, uint32_t job, uint32_t restart,
 		if (node && !vs_job_has(node, job))
 			claim(c, node, job, restart);
 		if (node && node->claims.job == job)
-			node->claims.launched = launched;
+			vs_node_condition(node, VS_COND_JOB_LAUNCHED, launched);
 		if (node && launched)
 			runs_now(node, job);
 	}

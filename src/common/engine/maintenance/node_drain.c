@@ -64,9 +64,9 @@ void vs_power_down_ask(const struct vs_node *n, bool again, const char *why)
  * administrator drained may stay up for long. */
 void vs_vacate_act(struct vs_node *n, int64_t now_ms)
 {
-	if (!n->leave)
+	if (!vs_node_is(n, VS_COND_VACATE))
 		n->drain.vacate_ms = 0;
-	if (!n->leave || !idle(n) ||
+	if (!vs_node_is(n, VS_COND_VACATE) || !idle(n) ||
 	    (n->drain.vacate_ms &&
 	     now_ms - n->drain.vacate_ms < VACATE_AGAIN_MS))
 		return;
@@ -154,19 +154,20 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	h = wanted_host(c, n);
 	/* What was drained before a restart is ours to clear, by its tag. */
 	if (!c->started && (n->flags & VS_NODE_DRAIN))
-		n->drain.on = true;
+		vs_node_condition(n, VS_COND_HOST_DRAIN, true);
 	if (h && !n->orders.evict && vs_vmotion_leaves(c, n, h, now_ms))
 		return;
-	if ((!h && !n->drain.on) || now_ms - n->drain.at_ms < AGAIN_MS)
+	if ((!h && !vs_node_is(n, VS_COND_HOST_DRAIN)) ||
+	    now_ms - n->drain.at_ms < AGAIN_MS)
 		return;
 	n->drain.at_ms = now_ms;
 	if (!h) {
-		n->drain.on = false;
+		vs_node_condition(n, VS_COND_HOST_DRAIN, false);
 		n->drain.said = VS_SAID_NOTHING;
 		vs_tell(VS_TELL_UNDRAIN, n->name, 0, false, NULL);
 		return;
 	}
-	n->drain.on = true;
+	vs_node_condition(n, VS_COND_HOST_DRAIN, true);
 	why_stays(n, h, true, why, sizeof(why));
 	if (by_force(n, to_requeue(n, h))) {
 		if (n->flags & VS_NODE_ALLOCATED)

@@ -154,7 +154,7 @@ static void goes(struct vs_node *n, int64_t now_ms)
 		remove_vm(n, now_ms);
 	} else if (n->flags & VS_NODE_POWERING_UP) {
 		vs_boot_for_nobody(n);
-	} else if ((n->flags & VS_NODE_UP) && !n->leave &&
+	} else if ((n->flags & VS_NODE_UP) && !vs_node_is(n, VS_COND_VACATE) &&
 		   !(n->flags & VS_NODE_STAYS)) {
 		vs_node_vacate(n, 0);
 		vs_node_touch(n);
@@ -205,7 +205,7 @@ static void follow(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	if (a->state == VS_AHEAD_NOT || a->state == VS_AHEAD_GOES)
 		return;
-	if (planned(c, n) && !n->leave)
+	if (planned(c, n) && !vs_node_is(n, VS_COND_VACATE))
 		a->unneeded_ms = 0;
 	else if (!a->unneeded_ms)
 		a->unneeded_ms = now_ms;
@@ -219,8 +219,9 @@ static void follow(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 /* Off by Slurm's word and by vCenter's, with nothing under way. */
 static bool rests_off(struct vs_core *c, const struct vs_node *n)
 {
-	return n->flags == VS_NODE_POWERED_DOWN && !n->claims.job && !n->giveup &&
-	       !n->adoption.on && !n->leave && n->op.kind == VS_OP_NONE &&
+	return n->flags == VS_NODE_POWERED_DOWN && !n->claims.job &&
+	       !vs_node_is(n, VS_COND_RELEASED | VS_COND_ADOPTING |
+			   VS_COND_VACATE) && n->op.kind == VS_OP_NONE &&
 	       n->retry.look_after <= c->slow_seq &&
 	       (vs_seen_none(n->seen) || n->seen == VS_SEEN_OFF);
 }

@@ -26,7 +26,7 @@
 /* A job's node that can't be had: Slurm gets it back, with the cause. */
 void vs_node_give_up(struct vs_node *n, const char *why)
 {
-	if (n->giveup || n->wanted == VS_WANT_AHEAD)
+	if (vs_node_is(n, VS_COND_RELEASED) || n->wanted == VS_WANT_AHEAD)
 		return;		/* nobody has it yet */
 	vs_error("node=%s cannot be had: %s", n->name, why);
 	vs_metrics_given_up(n->retry.err.code);

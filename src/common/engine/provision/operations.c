@@ -184,7 +184,8 @@ static bool brake_passed(struct vs_node *n,
 	struct vs_err err;
 
 	if ((action != VS_DO_SHUTDOWN && action != VS_DO_DESTROY) ||
-	    (n->dying && !(action == VS_DO_DESTROY && n->orders.rebuild[0])) ||
+	    (vs_node_is(n, VS_COND_REMOVABLE) &&
+	     !(action == VS_DO_DESTROY && n->orders.rebuild[0])) ||
 	    (action == VS_DO_SHUTDOWN && (n->orders.evict || (vm &&
 		vs_brake_was_asked(n->name, vm->moid)))) ||
 	    (n->wanted != VS_WANT_OFF && n->wanted != VS_WANT_GONE) ||
@@ -233,9 +234,9 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 		vs_op_spec_note(n, kind == VS_OP_CLONE && n->parent ?
 				n->parent->vm : "",
 				adds_devices(n, vm, action, h));
-		n->power.starting = kind == VS_OP_POWER_ON ||
-			action == VS_DO_INSTANT;
-		if (n->power.starting)
+		vs_node_condition(n, VS_COND_STARTING, kind == VS_OP_POWER_ON ||
+				  action == VS_DO_INSTANT);
+		if (vs_node_is(n, VS_COND_STARTING))
 			n->power.sent_ms = now_ms;
 		if (kind == VS_OP_CLONE)
 			vs_clones_sent(n);
@@ -283,13 +284,13 @@ void vs_power_on_over(struct vs_node *n, bool sure)
 	n->power.on_ms = 0;
 	if (!sure)
 		return;
-	n->power.starting = false;
+	vs_node_condition(n, VS_COND_STARTING, false);
 	n->power.sent_ms = 0;
 }
 
 void vs_power_on_served(struct vs_node *n)
 {
-	n->power.starting = false;
+	vs_node_condition(n, VS_COND_STARTING, false);
 }
 
 void vs_shutdown_forget(struct vs_node *n)

@@ -40,7 +40,8 @@ bool vs_adopt_lost(struct vs_core *c, const struct vs_node *n)
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
 	return (n->flags & VS_NODE_POWERED_DOWN) &&
-	       (n->flags & VS_NODE_ALLOCATED) && n->claims.job && n->claims.launched &&
+	       (n->flags & VS_NODE_ALLOCATED) && n->claims.job &&
+	       vs_node_is(n, VS_COND_JOB_LAUNCHED) &&
 	       (!vm || vm->power == VS_POWER_OFF);
 }
 
@@ -58,24 +59,25 @@ static bool wanted_back(const struct vs_node *n)
 
 void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	if (!n->adoption.compared && !c->observe && !n->adoption.on && wanted_back(n) &&
-	    lives(c, n)) {
+	if (!vs_node_is(n, VS_COND_COMPARED | VS_COND_ADOPTING) &&
+	    !c->observe && wanted_back(n) && lives(c, n)) {
 		vs_info("node=%s is powered down for Slurm but its VM runs: adopted JobId=%u",
 			n->name, n->claims.job);
-		n->adoption.on = n->adoption.compared = true;
+		vs_node_condition(n, VS_COND_ADOPTING, true);
+		vs_node_condition(n, VS_COND_COMPARED, true);
 		n->adoption.since_ms = now_ms;
 		n->adoption.asked_ms = 0;
 	}
 	if (n->flags & VS_NODE_UP)
-		n->cycle = false;
-	if (!n->adoption.on)
+		vs_node_condition(n, VS_COND_POWER_CYCLE, false);
+	if (!vs_node_is(n, VS_COND_ADOPTING))
 		return;
 	/* Slurm was quicker: it waits for a boot that comes after its word,
 	 * and would never take the one that has been. */
 	if (n->flags & VS_NODE_POWERING_UP)
-		n->cycle = true;
+		vs_node_condition(n, VS_COND_POWER_CYCLE, true);
 	if (!wanted_back(n) || !lives(c, n)) {
-		n->adoption.on = false;
+		vs_node_condition(n, VS_COND_ADOPTING, false);
 		if (!n->claims.job && (n->flags & VS_NODE_UP) &&
 		    n->profile->retention != VS_RETAIN_WARM)
 			vs_node_vacate(n, 0);
@@ -94,26 +96,28 @@ void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 void vs_adopt_looked(struct vs_core *c, struct vs_node *n)
 {
 	if (c->observe)
-		n->adoption.compared = false;
-	else if (!c->blocked[0])
-		n->adoption.compared |= (n->flags & (VS_NODE_UP | VS_NODE_POWERING_UP |
-					    VS_NODE_POWERING_DOWN)) ||
-			(n->flags && !vs_seen_unsure(n->seen) &&
-			 n->seen != VS_SEEN_BUSY);
+		vs_node_condition(n, VS_COND_COMPARED, false);
+	else if (!c->blocked[0] &&
+		 ((n->flags & (VS_NODE_UP | VS_NODE_POWERING_UP |
+			       VS_NODE_POWERING_DOWN)) ||
+		  (n->flags && !vs_seen_unsure(n->seen) &&
+		   n->seen != VS_SEEN_BUSY)))
+		vs_node_condition(n, VS_COND_COMPARED, true);
 }
 
 void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	char why[160];
 
-	if (!n->adoption.on || now_ms - n->adoption.asked_ms < ASK_MS)
+	if (!vs_node_is(n, VS_COND_ADOPTING) ||
+	    now_ms - n->adoption.asked_ms < ASK_MS)
 		return;
 	n->adoption.asked_ms = now_ms;
 	if (now_ms - n->adoption.since_ms < (int64_t)c->conf->boot_timeout_s * 1000) {
 		vs_tell(VS_TELL_ADOPT, n->name, 0, false, NULL);
 		return;
 	}
-	n->adoption.on = false;
+	vs_node_condition(n, VS_COND_ADOPTING, false);
 	snprintf(why, sizeof(why),
 		 "VM was on after a restart but slurmd didn't register within BootTimeout=%d s",
 		 c->conf->boot_timeout_s);

@@ -86,7 +86,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 		return;
 	}
 	vs_info("node=%s boots anew on another host: %s", n->name, why);
-	n->cycle = true;
+	vs_node_condition(n, VS_COND_POWER_CYCLE, true);
 }
 
 /* Power saving's next tick serves a job that was cancelled since the last one
@@ -115,10 +115,10 @@ void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags)
 	vm = vs_node_vm(c, n);
 	n->boot.up_asked_ms = vs_clock();
 	n->boot.told_ms = 0;
-	n->boot.ready = false;
+	vs_node_condition(n, VS_COND_GUEST_READY, false);
 	if (n->flags && !c->observe &&
 	    !(vm ? vm->power == VS_POWER_OFF : c->loaded))
-		n->cycle = true;
+		vs_node_condition(n, VS_COND_POWER_CYCLE, true);
 }
 
 /* Slurm's ResumeTimeout goes on, while the VM isn't on or nobody knows since
@@ -149,7 +149,7 @@ void vs_boots_push(struct vs_core *c, int64_t now_ms)
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 
-		if ((n->flags & VS_NODE_POWERING_UP) && !n->giveup &&
+		if ((n->flags & VS_NODE_POWERING_UP) && !vs_node_is(n, VS_COND_RELEASED) &&
 		    !n->boot.told_ms)
 			push(c, n, now_ms);
 	}
@@ -165,8 +165,8 @@ static void booted(struct vs_node *n, int64_t now_ms,
 /* It registers by itself, now; only one that wasn't taken is asked. */
 static void is_ready(struct vs_node *n, int64_t now_ms)
 {
-	if (!n->boot.ready) {
-		n->boot.ready = true;
+	if (!vs_node_is(n, VS_COND_GUEST_READY)) {
+		vs_node_condition(n, VS_COND_GUEST_READY, true);
 		n->boot.told_ms = now_ms;
 	} else if (now_ms - n->boot.told_ms >= ASK_MS) {
 		booted(n, now_ms, true);
@@ -188,19 +188,19 @@ static void again(struct vs_node *n, const char *why)
 {
 	vs_metrics_failed(VS_PACE_BOOT, VS_E_RETRY);
 	vs_info("node=%s boots anew: %s", n->name, why);
-	n->cycle = true;
+	vs_node_condition(n, VS_COND_POWER_CYCLE, true);
 }
 
 void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
-	bool died = n->boot.died;
+	bool died = vs_node_is(n, VS_COND_BOOT_DIED);
 	char why[VS_GUEST_SAYS + 112];
 
-	n->boot.died = false;
+	vs_node_condition(n, VS_COND_BOOT_DIED, false);
 	if (n->flags & VS_NODE_UP) {
 		n->boot.host[0] = '\0';
-		if (n->power.starting && n->seen == VS_SEEN_ON && vm) {
+		if (vs_node_is(n, VS_COND_STARTING) && n->seen == VS_SEEN_ON && vm) {
 			vs_breaker_served(c, vm->host);
 			vs_metrics_started(n->power.on_ms ?
 					   now_ms - n->power.on_ms : 0);
@@ -214,7 +214,7 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		if (n->seen == VS_SEEN_ON)
 			vs_power_on_served(n);
 	}
-	if (n->wanted != VS_WANT_ON || n->giveup)
+	if (n->wanted != VS_WANT_ON || vs_node_is(n, VS_COND_RELEASED))
 		return;
 	if (died && vm) {
 		try_elsewhere(c, n, vm, "VM went off while it booted", now_ms);

@@ -51,9 +51,9 @@ void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (vm && *n->guest.ran_on && vm->power == VS_POWER_SUSPENDED)
 		vs_strlcpy(n->guest.ran_on, vm->host, sizeof(n->guest.ran_on));
 	else if (!vm || !vm->connected || vm->power != VS_POWER_ON)
-		n->guest.ran_lost = true;
+		vs_node_condition(n, VS_COND_GUEST_LOST, true);
 	else if (!strcmp(n->guest.ran_on, vm->host))
-		n->guest.ran_lost = false;
+		vs_node_condition(n, VS_COND_GUEST_LOST, false);
 }
 
 static void unstick(struct vs_node *n, int64_t now_ms)
@@ -101,9 +101,10 @@ void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if ((n->flags & running) != running || n->seen != VS_SEEN_ON || !vm ||
 	    n->op.kind == VS_OP_VMOTION)
 		return;
-	elsewhere = n->guest.ran_on[0] && n->guest.ran_lost && strcmp(n->guest.ran_on, vm->host);
+	elsewhere = n->guest.ran_on[0] && vs_node_is(n, VS_COND_GUEST_LOST) &&
+		strcmp(n->guest.ran_on, vm->host);
 	vs_strlcpy(n->guest.ran_on, vm->host, sizeof(n->guest.ran_on));
-	n->guest.ran_lost = false;
+	vs_node_condition(n, VS_COND_GUEST_LOST, false);
 	if (!elsewhere || vs_job_waits(n->claims.job))
 		return;
 	vs_error("node=%s has a job for Slurm but its VM was started again on host=%s",

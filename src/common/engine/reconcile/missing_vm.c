@@ -36,7 +36,7 @@ static void end(struct vs_node *n, const char *why)
 	}
 	n->absent.how = VS_MISSING_NOT;
 	n->absent.vm[0] = '\0';
-	n->absent.lost = false;
+	vs_node_condition(n, VS_COND_VM_LOST, false);
 }
 
 static void begin(struct vs_node *n, enum vs_missing how)
@@ -57,11 +57,11 @@ static void look_elsewhere(struct vs_core *c, struct vs_node *n)
 	if (!c->ready) {		/* ids of before may mean others now */
 		n->absent.vm[0] = '\0';
 		begin(n, VS_MISSING_SEEN);
-	} else if (vm ? vm->power != VS_POWER_OFF : n->absent.lost) {
+	} else if (vm ? vm->power != VS_POWER_OFF : vs_node_is(n, VS_COND_VM_LOST)) {
 		begin(n, VS_MISSING_SEEN);
 	} else {
 		end(n, vm ? "its VM is off" : "its VM is gone");
-		n->absent.known_off = true;
+		vs_node_condition(n, VS_COND_KNOWN_OFF, true);
 	}
 }
 
@@ -112,21 +112,22 @@ void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (vm) {
 		if (n->absent.how)
 			end(n, "its VM is there");
-		n->absent.lost = !vm->connected;
+		vs_node_condition(n, VS_COND_VM_LOST, !vm->connected);
 		if (vm->connected && vm->power == VS_POWER_OFF) {
 			n->absent.vm[0] = '\0';
-			n->absent.known_off = true;
-		} else if (vm->power == VS_POWER_ON && !n->absent.forgotten &&
+			vs_node_condition(n, VS_COND_KNOWN_OFF, true);
+		} else if (vm->power == VS_POWER_ON &&
+			   !vs_node_is(n, VS_COND_DECLARED_LOST) &&
 			   vs_vm_owner(vm, c->folder, c->cluster_id) ==
 			   VS_OWNER_OURS) {
 			vs_strlcpy(n->absent.vm, vm->moid, sizeof(n->absent.vm));
-			n->absent.known_off = false;
+			vs_node_condition(n, VS_COND_KNOWN_OFF, false);
 		}
 		return;
 	}
 	if (n->absent.vm[0])
 		look_elsewhere(c, n);
-	else if (!n->absent.how && !c->ready && !n->absent.known_off &&
+	else if (!n->absent.how && !c->ready && !vs_node_is(n, VS_COND_KNOWN_OFF) &&
 		 (n->flags & VS_NODE_UP) &&	/* which may be old */
 		 !vs_brake_was_asked(n->name, NULL))
 		begin(n, VS_MISSING_SLURM);
@@ -148,10 +149,10 @@ bool vs_missing_forget(struct vs_node *n)
 
 void vs_missing_declare_lost(struct vs_node *n)
 {
-	n->absent.forgotten = true;
+	vs_node_condition(n, VS_COND_DECLARED_LOST, true);
 }
 
 void vs_missing_within_reach(struct vs_node *n)
 {
-	n->absent.forgotten = false;
+	vs_node_condition(n, VS_COND_DECLARED_LOST, false);
 }

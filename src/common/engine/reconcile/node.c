@@ -51,7 +51,7 @@ static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
 
 	if (f & VS_NODE_POWERING_DOWN)
 		return want_off(n);
-	if (n->adoption.on)
+	if (vs_node_is(n, VS_COND_ADOPTING))
 		return VS_WANT_KEEP;
 	if (f & VS_NODE_POWERED_DOWN)
 		return n->claims.job && (f & VS_NODE_ALLOCATED) ? VS_WANT_READY :
@@ -61,8 +61,8 @@ static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
 			n->ahead.state == VS_AHEAD_GOES ? VS_WANT_GONE :
 			want_off(n);
 	if (f & VS_NODE_POWERING_UP)
-		return n->giveup ? want_off(n) : VS_WANT_ON;
-	if (n->renew && (f & VS_NODE_UP))
+		return vs_node_is(n, VS_COND_RELEASED) ? want_off(n) : VS_WANT_ON;
+	if (vs_node_is(n, VS_COND_REBUILD) && (f & VS_NODE_UP))
 		return VS_WANT_RENEW;
 	return VS_WANT_KEEP;
 }
@@ -72,7 +72,8 @@ static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
 static enum vs_seen seen_on(struct vs_core *c, const struct vs_node *n,
 			    struct vs_vm *vm)
 {
-	return !n->cycle && vs_node_vm_right(c, n, vm, n->claims.job, n->claims.restart) ?
+	return !vs_node_is(n, VS_COND_POWER_CYCLE) &&
+		vs_node_vm_right(c, n, vm, n->claims.job, n->claims.restart) ?
 		VS_SEEN_ON : VS_SEEN_ON_WRONG;
 }
 
@@ -100,11 +101,12 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 		return VS_SEEN_SUSPENDED;
 	vs_guest_words_learn(n, vm);
 	if (vs_node_vm_unsure(vm))
-		return n->absent.forgotten && !vs_vm_within_reach(vm) ?
+		return vs_node_is(n, VS_COND_DECLARED_LOST) &&
+			!vs_vm_within_reach(vm) ?
 			vs_node_seen_none(n) : VS_SEEN_UNKNOWN;
 	if (vm->power == VS_POWER_ON)
 		return seen_on(c, n, vm);
-	n->cycle = false;
+	vs_node_condition(n, VS_COND_POWER_CYCLE, false);
 	return vs_node_seen_off(c, n, vm, vs_ledger_get(&c->ledger, n->name),
 				n->claims.job, n->claims.restart);
 }
@@ -175,10 +177,12 @@ static void boot_look(struct vs_node *n, int64_t now_ms)
 	if (n->seen == VS_SEEN_ON && !n->power.on_ms) {
 		vs_power_on_seen(n, now_ms);
 	} else if (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_BUSY) {
-		n->boot.died = n->power.on_ms && n->power.starting &&
-			n->wanted == VS_WANT_ON && seen_is_off(n->seen);
+		vs_node_condition(n, VS_COND_BOOT_DIED, n->power.on_ms &&
+				  vs_node_is(n, VS_COND_STARTING) &&
+				  n->wanted == VS_WANT_ON &&
+				  seen_is_off(n->seen));
 		n->boot.told_ms = 0;
-		n->boot.ready = false;
+		vs_node_condition(n, VS_COND_GUEST_READY, false);
 		vs_power_on_over(n, n->seen != VS_SEEN_UNKNOWN);
 	}
 }
@@ -221,11 +225,13 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (!ends) {
 		vs_node_removable(n, false);
 		vs_brake_node_set(n, VS_BRAKE_UNASKED);
-	} else if (n->giveup || (n->flags & VS_NODE_POWERING_DOWN)) {
+	} else if (vs_node_is(n, VS_COND_RELEASED) ||
+		   (n->flags & VS_NODE_POWERING_DOWN)) {
 		vs_node_removable(n, true);
 	}
 	vm = vs_node_vm(c, n);
-	if (vm && vm->power != VS_POWER_OFF && (!ends || n->dying))
+	if (vm && vm->power != VS_POWER_OFF &&
+	    (!ends || vs_node_is(n, VS_COND_REMOVABLE)))
 		vs_brake_asked(n->name, vm->moid, ends);
 	if (wanted != n->wanted) {
 		vs_debug("node=%s wanted=%s", n->name, vs_wanted_name(wanted));
@@ -282,7 +288,7 @@ static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_hold_drop(c, n);
 		h = NULL;
 	}
-	if (h && !(n->absent.forgotten && vs_clone_lacks(c, n)))
+	if (h && !(vs_node_is(n, VS_COND_DECLARED_LOST) && vs_clone_lacks(c, n)))
 		return true;
 	if (!vs_prefetch_may_place(c, n, now_ms)) {
 		vs_retry_pause(n, now_ms + 1000);
@@ -377,7 +383,7 @@ static void keep_alive(struct vs_node *n, int64_t now_ms)
 {
 	if (n->wanted == VS_WANT_READY && now_ms - n->since.ready_ms > 1000)
 		vs_tell(VS_TELL_SCAN, n->name, 0, false, NULL);
-	if (!n->leave && (n->flags & VS_NODE_UP))
+	if (!vs_node_is(n, VS_COND_VACATE) && (n->flags & VS_NODE_UP))
 		vs_node_reclaimed_forget(n);
 	vs_vacate_act(n, now_ms);
 	if (!(n->flags & VS_NODE_UP)) {
@@ -434,7 +440,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		report(c, n, now_ms);
 		return;
 	}
-	if (n->giveup && needs_place(action))
+	if (vs_node_is(n, VS_COND_RELEASED) && needs_place(action))
 		return;
 	if (n->wanted == VS_WANT_RENEW) {
 		/* Slurm must know before its node's VM goes off. */

@@ -402,7 +402,7 @@ static void add_nodes(struct vs_core *c, struct json_object *arr)
 		else if (n->foreign && vs_vm_owner(vm, c->folder, c->cluster_id)
 			 != VS_OWNER_SUSPECT)	/* those have a list */
 			add_vm(arr, vm, n->name, n->foreign, n->braked);
-		else if (n->adoption.on)
+		else if (vs_node_is(n, VS_COND_ADOPTING))
 			add_vm(arr, vm, n->name,
 			       "runs under a powered-down node: its guest is asked to register",
 			       n->braked);
@@ -411,7 +411,8 @@ static void add_nodes(struct vs_core *c, struct json_object *arr)
 			       "is not there for a node that Slurm believes up",
 			       n->braked);
 		else if ((n->wanted == VS_WANT_OFF ||
-			  n->wanted == VS_WANT_GONE) && !n->dying &&
+			  n->wanted == VS_WANT_GONE) &&
+			 !vs_node_is(n, VS_COND_REMOVABLE) &&
 			 n->action == VS_DO_SHUTDOWN)
 			add_vm(arr, vm, n->name,
 			       "is on under a powered-down node: to be switched off",

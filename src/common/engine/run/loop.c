@@ -106,10 +106,14 @@ static void nodes_read(struct loop *l, int64_t now_ms)
 /* Nothing will be done for it until a fact is touched. */
 static bool rests(const struct vs_node *n)
 {
+	const uint32_t stirs = VS_COND_ADOPTING | VS_COND_VACATE |
+		VS_COND_RELEASED | VS_COND_REBUILD | VS_COND_POWER_CYCLE |
+		VS_COND_HOST_DRAIN;
+
 	return n->kept->fresh && n->action == VS_DO_NOTHING &&
-	       n->op.kind == VS_OP_NONE && !n->adoption.on && !n->leave &&
-	       !n->vmotion.state && !n->giveup && !n->renew && !n->cycle && !n->drain.on &&
-	       !n->claims.ending_ms && !n->guest.stuck_ms && !vs_orders_any(&n->orders) &&
+	       n->op.kind == VS_OP_NONE && !vs_node_is(n, stirs) &&
+	       !n->vmotion.state && !n->claims.ending_ms &&
+	       !n->guest.stuck_ms && !vs_orders_any(&n->orders) &&
 	       (n->wanted == VS_WANT_KEEP || n->wanted == VS_WANT_OFF ||
 		n->wanted == VS_WANT_GONE || n->wanted == VS_WANT_AHEAD);
 }
@@ -151,6 +155,7 @@ static void node_pass(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		look(c, n, now_ms);
 	k->looked = false;
 	vs_node_act(c, n, now_ms);
+	vs_node_assert(c, n);
 	vs_when_node(c, n);
 	vs_node_rests_set(n, rests(n));
 	k->up = n->wanted == VS_WANT_KEEP;

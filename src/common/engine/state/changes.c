@@ -14,7 +14,13 @@
 void vs_node_touch(struct vs_node *n)
 {
 	vs_assert_locked();
-	n->kept->fresh = n->kept->rests = false;
+	n->kept->fresh = false;
+	vs_node_stir(n);
+}
+
+void vs_node_stir(struct vs_node *n)
+{
+	n->kept->rests = false;
 	n->kept->epoch = 0;
 	n->kept->touches++;
 }

@@ -50,8 +50,6 @@ struct vs_kept {
 /* Who has the node: jobs/ alone writes it. */
 struct vs_node_claims {
 	uint32_t job, restart;		/* job 0: none */
-	bool runs;			/* nothing that it waited for is left */
-	bool launched;			/* the job ran before we started */
 	struct vs_claim *beside;	/* of jobs that share the node with it */
 	size_t nbeside, cap_beside;
 	int64_t since_ms;
@@ -66,15 +64,12 @@ struct vs_node_power {
 	int64_t sent_ms;		/* our power-on was sent; 0: not by us */
 	int64_t on_ms;			/* it was seen on; 0: it isn't */
 	int64_t shutdown_ms;		/* guest asked to shut down */
-	bool starting;			/* its power-on was sent, not up yet */
 };
 
 /* Its VM's boot: reconcile/boot.c and node.c. */
 struct vs_node_boot {
 	int64_t up_asked_ms;		/* POWERING_UP since; 0: it isn't */
 	int64_t told_ms;		/* Slurm was told of this boot */
-	bool ready;			/* the guest says so */
-	bool died;			/* it went off while it booted */
 	char host[VS_MOID_LEN], pf[VS_PCI_LEN]; /* where it failed to boot for
 				 * this claim, "": nowhere */
 };
@@ -83,29 +78,22 @@ struct vs_node_boot {
 struct vs_node_absent {
 	enum vs_missing how;
 	char vm[VS_MOID_LEN];		/* the VM that was on, "": none */
-	bool lost;			/* not within reach when last seen */
-	bool known_off;			/* since it was last seen on */
 	int64_t silent_ms;		/* while missing, for Slurm too; 0: not */
-	bool forgotten;			/* an operator: its lost VM is no more */
 };
 
 /* Its VM outlived Slurm's memory of it: reconcile/adopt.c. */
 struct vs_node_adoption {
-	bool on;
-	bool compared;			/* with Slurm's memory */
 	int64_t since_ms, asked_ms;
 };
 
 /* The guest that a job had: reconcile/lost_guest.c. */
 struct vs_node_guest {
 	char ran_on[VS_MOID_LEN];	/* where its VM was seen on, "": nowhere */
-	bool ran_lost;			/* not within reach when last seen */
 	int64_t stuck_ms;		/* off and COMPLETING since; or 0 */
 };
 
 /* Its drain for its host, and its power-down: maintenance/node_drain.c. */
 struct vs_node_drain {
-	bool on;			/* drained by us for its host */
 	int64_t at_ms;			/* looked at */
 	enum vs_said said;		/* of its power-down for that */
 	int64_t vacate_ms;		/* its power-down was asked for, 0: not */
@@ -117,6 +105,33 @@ struct vs_node_since {
 	int64_t action_ms;		/* the action is what it is */
 	int64_t reported_ms;		/* an action REPORT was last logged */
 	int64_t idle_ms;		/* up, and without a job */
+};
+
+/*
+ * What is true of a node beside what Slurm and vCenter show. Each has one module
+ * that sets it, named here; which combinations are legal is in conditions.c, and
+ * what they mean for an administrator in doc/dev/node-states.md.
+ */
+enum vs_condition {
+	VS_COND_JOB_RUNS = 1 << 0,	/* jobs: nothing that the job waited for is left */
+	VS_COND_JOB_LAUNCHED = 1 << 1,	/* jobs: the job ran before this process started */
+	VS_COND_REBUILD = 1 << 2,	/* jobs: up for Slurm, but its VM is not the job's */
+	VS_COND_VACATE = 1 << 3,	/* jobs: is powered down as soon as it is idle */
+	VS_COND_RELEASED = 1 << 4,	/* jobs: Slurm was asked to take the node back */
+	VS_COND_REMOVABLE = 1 << 5,	/* jobs: Slurm or its job lets the VM go */
+	VS_COND_CLONE_RESERVED = 1 << 6, /* tasks: its clone is counted before it is sent */
+	VS_COND_CLONE_UNCONFIRMED = 1 << 7, /* clone_source: the reply to its clone is lost */
+	VS_COND_STARTING = 1 << 8,	/* provision: a power-on was sent, slurmd isn't up */
+	VS_COND_HOST_DRAIN = 1 << 9,	/* maintenance: drained by us for its host */
+	VS_COND_POWER_CYCLE = 1 << 10,	/* reconcile: its VM has to go off and on again */
+	VS_COND_GUEST_READY = 1 << 11,	/* reconcile: the guest says that it is ready */
+	VS_COND_BOOT_DIED = 1 << 12,	/* reconcile: its VM went off while it booted */
+	VS_COND_VM_LOST = 1 << 13,	/* reconcile: out of reach when last shown */
+	VS_COND_KNOWN_OFF = 1 << 14,	/* reconcile: off since it was last seen on */
+	VS_COND_DECLARED_LOST = 1 << 15, /* reconcile: an operator says that its VM is lost */
+	VS_COND_ADOPTING = 1 << 16,	/* reconcile: its VM outlived Slurm's memory of it */
+	VS_COND_COMPARED = 1 << 17,	/* reconcile: with Slurm's memory, once */
+	VS_COND_GUEST_LOST = 1 << 18,	/* reconcile: out of reach since it was seen on */
 };
 
 /* Each member has one module that writes it; structure.py knows. */
@@ -138,13 +153,7 @@ struct vs_node {
 	enum vs_seen seen;
 	enum vs_action action;
 	struct vs_node_since since;
-	bool renew;			/* up for Slurm, VM not right for claim */
-	bool leave;			/* to be powered down when idle */
-	bool giveup;			/* powering up for nobody any more */
-	bool cycle;			/* on, but off and on again is needed */
-	bool dying;			/* its VM goes by Slurm's or its job's word */
-	bool clone_lost;		/* the reply to one; it may be under way */
-	bool owed;			/* see clone_quota.h */
+	uint32_t conditions;		/* enum vs_condition, by vs_node_condition() */
 
 	/* calls for it */
 	struct vs_node_op op;
@@ -177,5 +186,22 @@ struct vs_node {
 	int64_t off_asked_ms;		/* its shutdown, for vs_metrics_off alone */
 	int64_t going_ms;		/* it is to go off since, 0: it isn't */
 };
+
+/* Is any of these conditions true of the node? */
+static inline bool vs_node_is(const struct vs_node *n, uint32_t any)
+{
+	return n->conditions & any;
+}
+/* Sets or clears a condition; a change marks the node changed: what is
+ * kept of it is known no more, and it doesn't rest (vs_node_stir()). */
+void vs_node_condition(struct vs_node *n, enum vs_condition bit, bool on);
+/* Returns what is wrong with the node's conditions after a pass, a static text, or
+ * NULL if their combination is legal. */
+const char *vs_node_illegal(const struct vs_core *c, const struct vs_node *n);
+/* What the i-th row of illegal combinations says; NULL: there are no more. */
+const char *vs_node_illegal_row(size_t i);
+/* Ends the process if a combination is illegal, in builds for developers
+ * (configure --enable-debug); nothing else. */
+void vs_node_assert(const struct vs_core *c, const struct vs_node *n);
 
 #endif

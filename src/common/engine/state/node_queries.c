@@ -75,7 +75,7 @@ bool vs_job_has(const struct vs_node *n, uint32_t job)
 
 bool vs_job_runs(const struct vs_node *n)
 {
-	bool runs = n->claims.job && n->claims.runs;
+	bool runs = n->claims.job && vs_node_is(n, VS_COND_JOB_RUNS);
 
 	vs_assert_locked();
 	for (size_t i = 0; i < n->claims.nbeside; i++)

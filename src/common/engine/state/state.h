@@ -60,7 +60,7 @@ static inline struct vs_node *vs_node_at(struct vs_core *c, int id)
 /* On its way out, or asked to go. */
 static inline bool vs_node_going(const struct vs_node *n)
 {
-	return n->leave || (n->flags & (VS_NODE_POWERING_DOWN |
+	return vs_node_is(n, VS_COND_VACATE) || (n->flags & (VS_NODE_POWERING_DOWN |
 					VS_NODE_POWER_DOWN_ASKED));
 }
 
@@ -114,6 +114,9 @@ bool vs_op_hangs(const struct vs_node *n, int64_t now_ms);
 
 /* One of the node's own facts has changed. */
 void vs_node_touch(struct vs_node *n);
+/* What the engine itself has concluded of the node has changed: it is judged again,
+ * but vCenter and Slurm show nothing new. */
+void vs_node_stir(struct vs_node *n);
 /* Something has changed that many of them hang on. */
 void vs_nodes_touch(struct vs_core *c);
 /* Those whose VM is on this host. */

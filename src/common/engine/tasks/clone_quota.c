@@ -145,9 +145,9 @@ static void say_when(struct vs_core *c)
 
 void vs_clones_owe(struct vs_node *n, bool owed)
 {
-	if (n->owed == owed)
+	if (vs_node_is(n, VS_COND_CLONE_RESERVED) == owed)
 		return;
-	n->owed = owed;
+	vs_node_condition(n, VS_COND_CLONE_RESERVED, owed);
 	vs_clones.owed += owed ? 1 : -1;
 	vs_clones.unjudged = true;
 }
@@ -178,9 +178,10 @@ void vs_clones_pass(struct vs_core *c)
 		for (size_t i = 0; i < c->nnodes; i++) {
 			struct vs_node *n = &c->nodes[i];
 
-			n->owed = n->owed &&
-				vs_ledger_get(&c->ledger, n->name);
-			k->owed += n->owed;
+			vs_node_condition(n, VS_COND_CLONE_RESERVED,
+				vs_node_is(n, VS_COND_CLONE_RESERVED) &&
+				vs_ledger_get(&c->ledger, n->name));
+			k->owed += vs_node_is(n, VS_COND_CLONE_RESERVED);
 		}
 		k->unjudged = true;
 	}

@@ -96,7 +96,7 @@ bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
-	return vm && vs_job_runs(n) && !n->cycle &&
+	return vm && vs_job_runs(n) && !vs_node_is(n, VS_COND_POWER_CYCLE) &&
 	       vs_node_cards_right(n, vm,
 				   vs_ledger_get(&c->ledger, n->name));
 }
