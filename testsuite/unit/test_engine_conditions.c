@@ -206,5 +206,6 @@ int main(void)
 		cmocka_unit_test(a_change_marks_the_node),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

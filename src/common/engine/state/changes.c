@@ -3,7 +3,7 @@
  * Marks on nodes of which a fact has changed: what was kept of such a node is
  * known no more, and the engine looks at it in its next turn. And three events,
  * each with one consumer: capacity or a node's name came free (run/loop.c tells
- * Slurm), the state file has to be written (persist/state_file.c).
+ * Slurm), the state file has to be written (run/saved_state.c).
  *
  * Rules: whoever changes a fact marks what hangs on it. The lock is held.
  */

@@ -145,7 +145,6 @@ struct vs_core {
 void vs_calm_tell(struct vs_core *c, bool stirs, bool keeps, int64_t now_ms);
 void vs_calm_end(int64_t now_ms);	/* an operator asks: at once */
 
-
 #include "engine/state/state.h"
 #include "engine/state/durations.h"
 
