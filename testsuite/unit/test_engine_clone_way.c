@@ -126,7 +126,7 @@ static bool is_operator(void *ctx, uint32_t uid)
 }
 
 /* What svf plan says of one node that has no VM, and svf status of all. */
-static void plan_is(const char *node, const char *steps, int calls,
+static void plan_is(const char *node, const char *steps, int calls, int most,
 		    int seconds, const char *devices_by)
 {
 	static const struct vs_port port = { .sees_nodes = sees_nodes,
@@ -151,6 +151,9 @@ static void plan_is(const char *node, const char *steps, int calls,
 	assert_string_equal(got, steps);
 	assert_int_equal(vs_j_int(vs_j_get(row, "calls")), calls);
 	assert_int_equal(vs_j_int(vs_j_get(vs_j_root(&doc), "calls")), calls);
+	assert_int_equal(vs_j_int_or(vs_j_opt(row, "calls_most"), 0), most);
+	assert_int_equal(vs_j_int_or(vs_j_opt(vs_j_root(&doc), "calls_most"), 0),
+			 most);
 	assert_int_equal(vs_j_int(vs_j_get(row, "seconds")), seconds);
 	vs_jdoc_free(&doc);
 	doc = parsed(vs_core_report("status", 0, 1001, &err));
@@ -172,9 +175,11 @@ static void plan_and_status_know_both_ways(void **st)
 	vs_pace_note(p, VS_OP_RECONFIGURE, 2000);
 	vs_pace_note(p, VS_OP_POWER_ON, 4000);
 	vs_pace_note(p, VS_PACE_BOOT, 20000);
-	plan_is("vm2", "clone power-on ", 2, 8 + 4 + 20, "clone");
+	plan_is("vm2", "clone power-on ", 2, 4, 8 + 4 + 20, "untried");
+	vs_clones.way.takes = vs_clones.way.now;
+	plan_is("vm2", "clone power-on ", 2, 0, 8 + 4 + 20, "clone");
 	vs_clones.way.refuses = vs_clones.way.now;
-	plan_is("vm2", "clone reconfigure power-on ", 3, 8 + 2 + 4 + 20,
+	plan_is("vm2", "clone reconfigure power-on ", 3, 0, 8 + 2 + 4 + 20,
 		"reconfigure");
 }
 
@@ -184,7 +189,8 @@ static void restarted(const char *about)
 	struct json_object *top = vs_jb_obj(NULL);
 	char *text;
 
-	vs_jb_put(top, "clone_devices_refused", vs_clone_way_json());
+	vs_jb_put(top, "clone_devices_taken", vs_clone_taken_json());
+	vs_jb_put(top, "clone_devices_refused", vs_clone_refused_json());
 	text = vs_jb_text_free(top);
 	vs_clones.way = (struct vs_clone_way) { .trial_ms = 0 };
 	vs_state_file_read_done(false);
@@ -211,6 +217,32 @@ static void it_is_remembered_until_vcenter_has_another_build(void **st)
 	comes_up("vm3");
 }
 
+static void a_clone_that_is_made_is_remembered_likewise(void **st)
+{
+	(void)st;
+	world_of(4);
+	assert_false(vs_clone_way_known());
+	due(7, "vm1");
+	assert_false(vs_clone_way_known());
+	vs_state_file_forget();		/* that a clone was sent */
+	vs_state_file_read_done(true);
+	assert_true(fake_finish(FAKE_CLONE));
+	assert_true(vs_clone_way_known());
+	assert_true(vs_state_file_pending());
+	comes_up("vm1");
+	restarted("VMware vCenter Server 8.0.3 build-24022515");
+	assert_true(vs_clone_way_known());
+	restarted("VMware vCenter Server 8.0.3 build-24322831");
+	assert_false(vs_clone_way_known());
+	due(8, "vm2");
+	refused();		/* this build refuses what the other took */
+	assert_true(vs_clone_way_known());
+	plain_clone("vm2");
+	assert_true(fake_finish(FAKE_RECONFIGURE));
+	assert_string_equal(vs_clones.way.refuses.build, "24322831");
+	assert_string_equal(vs_clones.way.takes.build, "24022515");
+}
+
 static void a_spec_that_is_wrong_anyway_is_not_taken_for_it(void **st)
 {
 	(void)st;
@@ -222,7 +254,7 @@ static void a_spec_that_is_wrong_anyway_is_not_taken_for_it(void **st)
 			       "InvalidDeviceSpec", "device '1'"));
 	turns(2);
 	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
-	assert_null(vs_clone_way_json());
+	assert_null(vs_clone_refused_json());
 	due(8, "vm2");
 	assert_true(fake_finish(FAKE_CLONE));
 	assert_true(fake_get("vm2")->has_card);
@@ -281,7 +313,7 @@ static void another_nodes_calls_say_nothing_of_the_trial(void **st)
 	assert_false(vs_clone_way_ended(other, &done, &err));
 	assert_true(vs_clone_way_plain());
 	assert_false(vs_clone_way_ended(other, &done, NULL));
-	assert_null(vs_clone_way_json());
+	assert_null(vs_clone_refused_json());
 }
 
 /* Its job was canceled, say. */
@@ -294,7 +326,7 @@ static void a_trial_that_comes_to_no_end_is_given_up(void **st)
 	assert_true(vs_clone_way_plain());
 	now += 10 * 60 * 1000;
 	assert_false(vs_clone_way_plain());
-	assert_null(vs_clone_way_json());
+	assert_null(vs_clone_refused_json());
 }
 
 /* There is nothing that could be left out. */
@@ -322,6 +354,7 @@ int main(void)
 		T(a_refused_clone_is_made_without_devices),
 		T(calls_for_a_vm_are_two_or_three),
 		T(it_is_remembered_until_vcenter_has_another_build),
+		T(a_clone_that_is_made_is_remembered_likewise),
 		T(plan_and_status_know_both_ways),
 		T(a_spec_that_is_wrong_anyway_is_not_taken_for_it),
 		T(a_clone_that_fails_without_devices_too_fails),

@@ -170,6 +170,18 @@ static void people_see_what_is_done_for_each_node(void **state)
 	assert_string_equal(errs, "");
 }
 
+static void calls_of_a_vcenter_that_made_no_clone_yet_have_a_most(void **state)
+{
+	(void)state;
+	sbatch_is("echo 'sbatch: " LINE "' >&2");
+	stage_report_text[PLAN] = "{\"time\":4000000000,\"served\":true,"
+		"\"nodes\":[],\"calls\":4,\"calls_most\":8,\"seconds\":32}";
+	assert_int_equal(svf("plan -N4"), 0);
+	stage_report_text[PLAN] = NULL;
+	expect_in(out, "calls to vCenter that change something: 4, at most 8 if "
+		  "it refuses VFs or devices in a clone (not tried yet)\n");
+}
+
 static void people_see_what_a_job_would_wait_for(void **state)
 {
 	VS_FREE char *text = vs_asprintf(
@@ -334,6 +346,7 @@ int main(void)
 		cmocka_unit_test(too_many_nodes_are_no_answer),
 		T(its_options_are_sbatchs_and_the_core_is_asked_for_its_nodes),
 		T(people_see_what_is_done_for_each_node),
+		T(calls_of_a_vcenter_that_made_no_clone_yet_have_a_most),
 		T(people_see_what_a_job_would_wait_for),
 		T(what_waits_for_no_vf_waits_for_other_jobs),
 		T(the_first_partition_that_can_at_once_is_planned_for),

@@ -136,6 +136,18 @@ static const struct svf_col cols[] = {
 };
 static const struct svf_list list = SVF_LIST(cols);
 
+static void print_calls(struct vs_j top)
+{
+	int64_t most = vs_j_int_or(vs_j_opt(top, "calls_most"), 0);
+
+	printf("calls to vCenter that change something: %" PRId64,
+	       vs_j_int_or(vs_j_opt(top, "calls"), 0));
+	if (most)
+		printf(", at most %" PRId64 " if it refuses VFs or devices in a clone (not tried yet)",
+		       most);
+	putchar('\n');
+}
+
 static void print(const struct svf *s, const struct svf_sbatch *b,
 		  struct vs_jdoc *doc)
 {
@@ -152,8 +164,7 @@ static void print(const struct svf *s, const struct svf_sbatch *b,
 		       others == 1 ? "" : "s");
 	if (!vs_j_bool_or(vs_j_opt(top, "served"), false))
 		return;
-	printf("calls to vCenter that change something: %" PRId64 "\n",
-	       vs_j_int_or(vs_j_opt(top, "calls"), 0));
+	print_calls(top);
 	printf("all nodes are up %s %" PRId64 " s%s\n",
 	       vs_j_bool_or(vs_j_opt(top, "measured"), false) ? "in about" :
 	       "within ResumeTimeout,",

@@ -88,6 +88,9 @@ static void devices(const char *by)
 	if (!strcmp(by, "clone"))
 		line("devices of a new VM",
 		     "in the clone: 2 calls to vCenter (clone, power-on)");
+	else if (!strcmp(by, "untried"))
+		line("devices of a new VM",
+		     "not tried yet: 2 calls to vCenter, or 4 for a VM whose clone it refuses because of them");
 	else if (!strcmp(by, "reconfigure"))
 		line("devices of a new VM",
 		     "after the clone: 3 calls to vCenter (clone, reconfigure, power-on), because it refused devices in a clone");
@@ -165,7 +168,8 @@ const struct svf_verb svf_status = {
 "job has used and how many were removed without one. With Placement=drs what\n"
 "DRS answered. With MetricsPort= where metrics are served, or why they are not.\n"
 "The devices of a new VM are added by its clone, or, where this vCenter refused\n"
-"devices in a clone, by a reconfiguration after it.\n"
+"devices in a clone, by a reconfiguration after it. The first VM that is cloned\n"
+"with VFs or devices shows which.\n"
 "Refused client events are events that the client of vCenter has no rule for in\n"
 "its state. Each is a bug of slurm-vsphere, and slurmctld's log names it.\n",
 };

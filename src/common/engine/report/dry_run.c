@@ -239,6 +239,21 @@ static bool plan_make(struct vs_core *c, const int *ids, struct plan *p)
 	return p->places.served ? lend(c, p) : not_served(c, ids, p);
 }
 
+/*
+ * The most calls for a row. Nothing tells before the first clone whether vCenter
+ * refuses devices there.
+ */
+static size_t calls_most(const struct row *r)
+{
+	size_t most = r->nsteps;
+
+	for (size_t i = 0; i < r->nsteps; i++)
+		if (r->steps[i] == VS_DO_CLONE && !vs_clone_way_known() &&
+		    vs_adapter_takes(r->n->profile->adapter))
+			most += VS_CLONE_TRIAL_CALLS;
+	return most;
+}
+
 /* ---- how long ---------------------------------------------------------------- */
 
 static int op_of(enum vs_action a)
@@ -362,6 +377,7 @@ static int64_t estimate_ms(const struct budgets *may, struct plan *p)
 static struct json_object *row_json(const struct row *r)
 {
 	struct json_object *o = vs_jb_obj(NULL), *steps = vs_jb_arr();
+	size_t most = calls_most(r);
 	bool placed = r->hold && !r->waits && r->want->host[0];
 	int64_t ms = r->alone_ms;
 	char pfs[VS_PFS_LEN];
@@ -377,6 +393,8 @@ static struct json_object *row_json(const struct row *r)
 	vs_report_str(o, "host", placed ? r->want->host : NULL);
 	vs_report_str(o, "pf", placed ? vs_hold_pfs(r->hold, pfs) : NULL);
 	vs_jb_int(o, "calls", (int64_t)r->nsteps);
+	if (most > r->nsteps)
+		vs_jb_int(o, "calls_most", (int64_t)most);
 	if (ms >= 0 && !r->waits)
 		vs_jb_int(o, "seconds", (ms + 999) / 1000);
 	return o;
@@ -403,7 +421,7 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 		.nhosts = p->places.hosts,
 	};
 	struct json_object *arr = vs_jb_arr();
-	int64_t busy = 0, ms;
+	int64_t busy = 0, more = 0, ms;
 
 	vs_jb_put(top, "nodes", arr);
 	for (size_t i = 0; i < p->n; i++) {
@@ -418,6 +436,7 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 		if (!lend(c, p))
 			return false;
 		p->calls += (int64_t)p->rows[i].nsteps;
+		more += (int64_t)(calls_most(&p->rows[i]) - p->rows[i].nsteps);
 		busy += vs_job_runs(p->rows[i].n);
 		if (sees_nodes)
 			vs_jb_add(arr, row_json(&p->rows[i]));
@@ -434,6 +453,8 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 	if (busy)
 		vs_jb_int(top, "busy", busy);
 	vs_jb_int(top, "calls", p->calls);
+	if (more)
+		vs_jb_int(top, "calls_most", p->calls + more);
 	if (p->places.served) {
 		vs_jb_int(top, "seconds", ms < 0 ? c->conf->slurm.resume_timeout_s :
 			  (ms + 999) / 1000);

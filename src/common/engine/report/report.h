@@ -194,11 +194,14 @@
  *     "clone": "linked",		or "instant", where a VM is made, and not in full
  *     "host": "esx01", "pf": "0000:3b:00.0",
  *     "calls": 2, (*)			that change something
+ *     "calls_most": 4,			if vCenter refuses devices in its clone,
+ *					while that is not known
  *     "seconds": 34			for it alone, from measured durations
  *   } ],
  *   "others": 1,			nodes that need no VM
  *   "busy": 2,				nodes with jobs on them
  *   "calls": 8, (*)			that change something
+ *   "calls_most": 16,			as in "nodes"
  *   "seconds": 34,			until the last node has registered,
  *					under the budgets; while served
  *   "measured": true,			false: nothing to go by, it is Slurm's

@@ -358,7 +358,8 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	report_starts(top);
 	vs_jb_int(top, "clones_hour", vs_clones_hour());
 	if (vs_vcenter_now()->uuid[0])
-		vs_jb_str(top, "devices_by", vs_clone_way_plain() ?
+		vs_jb_str(top, "devices_by", !vs_clone_way_known() ?
+			  "untried" : vs_clone_way_plain() ?
 			  "reconfigure" : "clone");
 	if (c->conf->clones_max)
 		vs_jb_int(top, "clones_max", c->conf->clones_max);

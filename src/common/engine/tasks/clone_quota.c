@@ -320,14 +320,25 @@ static bool under_trial(const struct vs_clone_way *w)
 	return w->trial[0] && vs_clock() - w->trial_ms < TRIAL_MS;
 }
 
+static bool is_now(const struct vs_clone_way *w, const struct vs_vcenter_id *id)
+{
+	return w->now.uuid[0] && !strcmp(w->now.uuid, id->uuid) &&
+		!strcmp(w->now.build, id->build);
+}
+
 bool vs_clone_way_plain(void)
 {
 	const struct vs_clone_way *w = &vs_clones.way;
 
 	vs_assert_locked();
-	return under_trial(w) ||
-	       (w->now.uuid[0] && !strcmp(w->now.uuid, w->refuses.uuid) &&
-		!strcmp(w->now.build, w->refuses.build));
+	return under_trial(w) || is_now(w, &w->refuses);
+}
+
+bool vs_clone_way_known(void)
+{
+	vs_assert_locked();
+	return vs_clone_way_plain() ||
+		is_now(&vs_clones.way, &vs_clones.way.takes);
 }
 
 bool vs_node_clone_plain(const struct vs_node *n)
@@ -347,6 +358,16 @@ static bool refuses_devices(const struct vs_err *err)
 		if (!strcmp(err->fault, faults[i]))
 			return true;
 	return false;
+}
+
+static void clone_taken_note(void)
+{
+	struct vs_clone_way *w = &vs_clones.way;
+
+	if (is_now(w, &w->takes))
+		return;
+	w->takes = w->now;
+	vs_state_file_dirty();
 }
 
 static void trial_begin(const struct vs_node *n,
@@ -383,6 +404,8 @@ bool vs_clone_way_ended(const struct vs_node *n,
 	bool trial = under_trial(w) && !strcmp(w->trial, n->name);
 
 	if (was->kind == VS_OP_CLONE && was->devices) {
+		if (!err)
+			clone_taken_note();
 		if (!err || !refuses_devices(err))
 			return false;
 		trial_begin(n, err);
@@ -396,27 +419,45 @@ bool vs_clone_way_ended(const struct vs_node *n,
 	return false;
 }
 
-struct json_object *vs_clone_way_json(void)
+static struct json_object *id_json(const struct vs_vcenter_id *id)
 {
-	const struct vs_vcenter_id *r = &vs_clones.way.refuses;
 	struct json_object *o;
 
-	if (!r->uuid[0])
+	if (!id->uuid[0])
 		return NULL;
 	o = vs_jb_obj(NULL);
-	vs_jb_str(o, "vcenter", r->uuid);
-	vs_jb_str(o, "build", r->build);
+	vs_jb_str(o, "vcenter", id->uuid);
+	vs_jb_str(o, "build", id->build);
 	return o;
 }
 
-void vs_clone_way_read(struct vs_j j)
+static void id_read(struct vs_j j, struct vs_vcenter_id *id)
 {
-	struct vs_vcenter_id *r = &vs_clones.way.refuses;
 	const char *uuid = vs_j_str_or(vs_j_opt(j, "vcenter"), "");
 	const char *build = vs_j_str_or(vs_j_opt(j, "build"), "");
 
 	if (vs_j_null(j) || j.doc->err.code)
 		return;
-	vs_strlcpy(r->uuid, uuid, sizeof(r->uuid));
-	vs_strlcpy(r->build, build, sizeof(r->build));
+	vs_strlcpy(id->uuid, uuid, sizeof(id->uuid));
+	vs_strlcpy(id->build, build, sizeof(id->build));
+}
+
+struct json_object *vs_clone_taken_json(void)
+{
+	return id_json(&vs_clones.way.takes);
+}
+
+struct json_object *vs_clone_refused_json(void)
+{
+	return id_json(&vs_clones.way.refuses);
+}
+
+void vs_clone_taken_read(struct vs_j j)
+{
+	id_read(j, &vs_clones.way.takes);
+}
+
+void vs_clone_refused_read(struct vs_j j)
+{
+	id_read(j, &vs_clones.way.refuses);
 }

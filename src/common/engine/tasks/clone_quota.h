@@ -57,6 +57,13 @@ void vs_clone_way_found(const struct vs_vc_found *f);
 const struct vs_vcenter_id *vs_vcenter_now(void);
 /* Are clones made without VFs and devices, which a reconfiguration adds? */
 bool vs_clone_way_plain(void);
+/*
+ * Has a clone, or a reconfiguration after one, shown which way this vCenter takes?
+ * Until then clones are sent with VFs and devices. A clone that vCenter refuses for
+ * them costs its VM VS_CLONE_TRIAL_CALLS more: another clone and a reconfiguration.
+ */
+#define VS_CLONE_TRIAL_CALLS 2
+bool vs_clone_way_known(void);
 /* Is this node's clone one of them? Not where its adapter takes none. */
 bool vs_node_clone_plain(const struct vs_node *n);
 /*
@@ -66,8 +73,11 @@ bool vs_node_clone_plain(const struct vs_node *n);
  */
 bool vs_clone_way_ended(const struct vs_node *n,
 			const struct vs_node_op *was, const struct vs_err *err);
-/* For the hints file; NULL: nothing is to be kept. The caller frees it. */
-struct json_object *vs_clone_way_json(void);
-void vs_clone_way_read(struct vs_j j);
+/* The vCenter that made a clone with devices, and the one that refused one, for the
+ * state file. NULL: there was none. The caller frees it. */
+struct json_object *vs_clone_taken_json(void);
+struct json_object *vs_clone_refused_json(void);
+void vs_clone_taken_read(struct vs_j j);
+void vs_clone_refused_read(struct vs_j j);
 
 #endif

@@ -13,6 +13,7 @@
  */
 struct vs_clone_way {
 	struct vs_vcenter_id now;	/* the one that answers */
+	struct vs_vcenter_id takes;	/* has made one; uuid "": none has */
 	struct vs_vcenter_id refuses;	/* uuid "": none does */
 	char trial[VS_NAME_LEN];	/* node whose clone was refused, or "" */
 	int64_t trial_ms;		/* since then */
