@@ -106,6 +106,39 @@ static void a_task_on_our_vm_is_adopted_not_repeated(void **st)
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 }
 
+/* A relocation whose answer is lost is adopted as a task. If it then fails, because the
+ * card's PF is not on the new host, the VM's node must not be set down. */
+static void what_an_adopted_task_fails_of_is_not_the_nodes_fault(void **st)
+{
+	struct vs_vc_task task = {
+		.moid = "task-9", .name = "VirtualMachine.relocate",
+		.state = "running", .user = "slurm",
+	};
+
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", WANTED);
+	turn();
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	fake_down(VS_E_RETRY);
+	flags("vm1", BOOT);
+	fake_load();
+	task.entity = fake_get("vm1")->moid;
+	fake_slow(&task, 1);
+	turns(20);
+	assert_true(fake_fault(FAKE_ADOPT, VS_E_REQUEST, "CannotAccessVmDevice",
+			       "The device is not accessible on the host."));
+	turns(20);
+	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	fake_slow(NULL, 0);
+	turns(20);
+	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
+}
+
 /* A destroy can't be called off: its node gets no job until it ends. */
 static void a_task_that_never_ends_bars_its_node_until_it_does(void **st)
 {
@@ -458,6 +491,7 @@ int main(void)
 		cmocka_unit_test(a_clone_that_happened_unheard_is_used),
 		cmocka_unit_test(after_a_restart_a_clone_under_way_is_waited_for),
 		cmocka_unit_test(a_task_on_our_vm_is_adopted_not_repeated),
+		cmocka_unit_test(what_an_adopted_task_fails_of_is_not_the_nodes_fault),
 		cmocka_unit_test(a_task_that_never_ends_bars_its_node_until_it_does),
 		cmocka_unit_test(a_lost_connection_during_a_power_on_keeps_the_hold),
 		cmocka_unit_test(holds_and_capacity_are_equal_before_and_after_a_restart),

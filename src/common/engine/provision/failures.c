@@ -47,11 +47,15 @@ static bool finds_none(const struct vs_err *err)
 
 /* The code as the engine takes it: a fault of the host's ends its patience
  * with that host, and nobody's node is to blame for vCenter's settings. */
-static enum vs_code judged(const struct vs_node *n, const struct vs_err *err,
-			   bool nobodys)
+static enum vs_code judged(const struct vs_node *n, enum vs_op_kind kind,
+			   const struct vs_err *err, bool nobodys)
 {
 	if (!err->fault[0])
 		return err->code;	/* said by no vCenter */
+	/* An adopted task may be a person's, or a call of which only the answer
+	 * was lost. The engine's own next call tells what is wrong, if it fails. */
+	if (kind == VS_OP_ADOPTED && err->code != VS_E_CANCELED)
+		return VS_E_UNKNOWN;
 	if (finds_none(err) || err->code == VS_E_CONFIG || nobodys)
 		return VS_E_SHORTAGE;
 	if (err->code == VS_E_RETRY && n->retry.tries >= TRIES_HERE)
@@ -146,7 +150,7 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		vs_template_host_failed(c, n, host, err);
 	struct vs_err as = *err;
 
-	as.code = judged(n, err, nobodys);
+	as.code = judged(n, kind, err, nobodys);
 	vs_retry_error(n, &as);
 	vs_metrics_failed(kind, err->code);
 	vs_retry_pause(n, now_ms + pause);
