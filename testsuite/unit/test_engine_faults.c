@@ -77,14 +77,14 @@ static void after_a_restart_a_clone_under_way_is_waited_for(void **st)
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
 }
 
-static void a_task_on_our_vm_is_adopted_not_repeated(void **st)
+/* slurmctld starts again while a task of this kind runs on the VM of a job's node. */
+static void a_task_is_adopted(const char *kind)
 {
 	struct vs_vc_task task = {
-		.moid = "task-9", .name = "VirtualMachine.powerOn",
-		.state = "running", .user = "slurm",
+		.moid = "task-9", .name = kind, .state = "running",
+		.user = "slurm",
 	};
 
-	(void)st;
 	begin(1, 1, 1, "warm");
 	ready();
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
@@ -92,13 +92,18 @@ static void a_task_on_our_vm_is_adopted_not_repeated(void **st)
 	turn();
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
-	/* slurmctld starts again while somebody's power-on runs */
 	fake_down(VS_E_RETRY);
 	flags("vm1", BOOT);
 	fake_load();
 	task.entity = fake_get("vm1")->moid;
 	fake_slow(&task, 1);
 	turns(20);
+}
+
+static void a_task_on_our_vm_is_adopted_not_repeated(void **st)
+{
+	(void)st;
+	a_task_is_adopted("VirtualMachine.powerOn");
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
 	assert_int_equal(free_on("host-1"), 0);
 	assert_true(fake_finish(FAKE_ADOPT));
@@ -110,25 +115,8 @@ static void a_task_on_our_vm_is_adopted_not_repeated(void **st)
  * card's PF is not on the new host, the VM's node must not be set down. */
 static void what_an_adopted_task_fails_of_is_not_the_nodes_fault(void **st)
 {
-	struct vs_vc_task task = {
-		.moid = "task-9", .name = "VirtualMachine.relocate",
-		.state = "running", .user = "slurm",
-	};
-
 	(void)st;
-	begin(1, 1, 1, "warm");
-	ready();
-	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	flags("vm1", WANTED);
-	turn();
-	assert_true(fake_finish(FAKE_CLONE));
-	turns(2);
-	fake_down(VS_E_RETRY);
-	flags("vm1", BOOT);
-	fake_load();
-	task.entity = fake_get("vm1")->moid;
-	fake_slow(&task, 1);
-	turns(20);
+	a_task_is_adopted("VirtualMachine.relocate");
 	assert_true(fake_fault(FAKE_ADOPT, VS_E_REQUEST, "CannotAccessVmDevice",
 			       "The device is not accessible on the host."));
 	turns(20);

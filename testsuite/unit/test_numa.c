@@ -80,21 +80,29 @@ static void a_numa_node_needs_a_core_for_each_vcpu(void **state)
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
 }
 
-/* However many cards a VM has on a node, it is there once; likewise a hold, and
- * what a VM that is on already stands for. */
-static void a_vm_counts_once_on_a_numa_node(void **state)
+/* A host of two NUMA nodes with twelve cores each. The second node has two PFs. */
+static struct vs_host *two_pfs_on_a_node(void)
 {
 	struct vs_host *h = host(8);
-	struct vs_hold *hold;
-	struct vs_vm *vm;
 
-	(void)state;
 	w_pf(h, W_PF1, 8);
 	w_pf(h, "0000:ca:00.0", 4);
 	h->numa_nodes = 2;
 	h->cores = 24;
 	h->pfs[0].numa = h->pfs[1].numa = 1;
 	h->pfs[2].numa = 0;
+	return h;
+}
+
+/* However many cards a VM has on a node, it is there once; likewise a hold, and
+ * what a VM that is on already stands for. */
+static void a_vm_counts_once_on_a_numa_node(void **state)
+{
+	struct vs_host *h = two_pfs_on_a_node();
+	struct vs_hold *hold;
+	struct vs_vm *vm;
+
+	(void)state;
 	vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);	/* of 4 vCPUs */
 	vs_strlcpy(w_card(vm, VS_CARD_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
 	vs_strlcpy(w_card(vm, VS_CARD_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
@@ -122,16 +130,10 @@ static void a_vm_counts_once_on_a_numa_node(void **state)
 /* The node of a VM's only card has that VM once, whatever else it is promised there. */
 static void the_node_of_a_vms_only_card_has_it_once(void **state)
 {
-	struct vs_host *h = host(8);
+	struct vs_host *h = two_pfs_on_a_node();
 	struct vs_hold *hold;
 
 	(void)state;
-	w_pf(h, W_PF1, 8);
-	w_pf(h, "0000:ca:00.0", 4);
-	h->numa_nodes = 2;
-	h->cores = 24;
-	h->pfs[0].numa = h->pfs[1].numa = 1;
-	h->pfs[2].numa = 0;
 	w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	hold = w_hold(&w, "x1", "esx01", W_PF0, VS_HOLD_PROMISED);
 	hold->vcpus = 4;

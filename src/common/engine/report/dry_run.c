@@ -374,10 +374,9 @@ static int64_t estimate_ms(const struct budgets *may, struct plan *p)
 
 /* ---- the report -------------------------------------------------------------- */
 
-static struct json_object *row_json(const struct row *r)
+static struct json_object *row_json(const struct row *r, size_t most)
 {
 	struct json_object *o = vs_jb_obj(NULL), *steps = vs_jb_arr();
-	size_t most = calls_most(r);
 	bool placed = r->hold && !r->waits && r->want->host[0];
 	int64_t ms = r->alone_ms;
 	char pfs[VS_PFS_LEN];
@@ -433,13 +432,16 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 	ms = estimate_ms(&may, p);
 	vs_lock();
 	for (size_t i = 0; i < p->n; i++) {
+		size_t most;
+
 		if (!lend(c, p))
 			return false;
+		most = calls_most(&p->rows[i]);
 		p->calls += (int64_t)p->rows[i].nsteps;
-		more += (int64_t)(calls_most(&p->rows[i]) - p->rows[i].nsteps);
+		more += (int64_t)(most - p->rows[i].nsteps);
 		busy += vs_job_runs(p->rows[i].n);
 		if (sees_nodes)
-			vs_jb_add(arr, row_json(&p->rows[i]));
+			vs_jb_add(arr, row_json(&p->rows[i], most));
 	}
 	vs_jb_int(top, "time", vs_wall_ms() / 1000);
 	vs_jb_bool(top, "served", p->places.served);
