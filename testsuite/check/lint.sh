@@ -29,6 +29,11 @@ lint_structure() {
 	/usr/bin/python3 "$VS_TOP/testsuite/lint/structure.py"
 }
 
+# The counts of words that this project does not use only fall.
+lint_words() {
+	/usr/bin/python3 "$VS_TOP/testsuite/lint/words.py"
+}
+
 lint_cppcheck() {
 	(cd "$VS_TOP" && cppcheck --quiet --error-exitcode=1 --std=c11 \
 		--enable=warning,portability --inline-suppr \
@@ -98,6 +103,7 @@ declare -A lint_says=(
 	[compile]="the plugins compile against Slurm 24.11.5"
 	[refuses]="configure refuses the source of another release"
 	[structure]="the numbers of testsuite/lint/structure.txt hold"
+	[words]="the counts of testsuite/lint/words.txt hold"
 	[cmocka]="the tests compile with the cmocka of Debian testing"
 	[dist]="a release holds what git has"
 	[version]="a version is said alike everywhere"
