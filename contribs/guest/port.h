@@ -2,7 +2,7 @@
 /*
  * slurm-vsphere-port: is the RDMA port of this node's card what it should be?
  * Asked of libibverbs alone, by the guest's script at boot and by prep/vsphere
- * before a job. An error's code says what next: VS_E_RETRY may mend itself,
+ * before a job. An error's code says what next: VS_E_RETRY may pass by itself,
  * VS_E_CONFIG will not.
  */
 #ifndef VS_GUEST_PORT_H
@@ -44,9 +44,9 @@ struct port_seen {
 	union ibv_gid gid;
 };
 
-/* What `check` is told of a port: DEVICE/PORT/ACTIVE_MTU/INDEX/GID; on InfiniBand
- * DEVICE/PORT/ACTIVE_MTU/-/-/NODE_GUID/PORT_GUID, 16 hex digits each (an older
- * release's word ends before them). */
+/* The values that `check` gets for a port: DEVICE/PORT/ACTIVE_MTU/INDEX/GID; on
+ * InfiniBand DEVICE/PORT/ACTIVE_MTU/-/-/NODE_GUID/PORT_GUID, 16 hex digits each
+ * (an older release's word ends before them). */
 struct port_spec {
 	char device[64];
 	int port, mtu, gid_index;	/* bytes; -1: no GID */

@@ -52,7 +52,8 @@ static void catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* Nothing may lie in the folder: what is in it we can't tell from ours. */
+/* The folder has to be empty, because its objects could not be told from those
+ * that the probe creates. */
 static int folder_is_empty(struct probe *p)
 {
 	struct reply r;

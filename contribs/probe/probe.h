@@ -26,7 +26,7 @@ struct options {
 	int memory_mb, poll_seconds;
 	bool read_only, plan, yes, names, hosts, verbose, quick;
 };
-/* 0 go on, else an exit code + 1. */
+/* Returns 0 to continue, else an exit code + 1. */
 int options_read(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 
@@ -153,7 +153,8 @@ extern volatile int probe_stop;
 
 int link_open(struct probe *p, struct vs_err *err);
 void link_close(struct probe *p);
-/* Turns until test(p, arg), or ms have passed (false), or somebody stops us. */
+/* Polls until test(p, arg) is true. Returns false if ms have passed or a signal
+ * stops the probe. */
 bool link_until(struct probe *p, bool (*test)(struct probe *p, void *arg),
 		void *arg, int64_t ms);
 void link_sleep(struct probe *p, int64_t ms);
@@ -212,7 +213,8 @@ bool vm_switch(struct probe *p, const char *moid, bool on, struct answer *a);
 void vm_end(struct probe *p, const char *moid);
 bool vm_ours(const struct probe *p, const struct vm *vm);
 size_t vms_ours(const struct probe *p);
-/* Everything of ours goes; false: something stays, which is said. */
+/* Removes all that the probe created. Returns false, with a message, if an
+ * object stays. */
 bool vms_end(struct probe *p);
 /* A usable host of our cluster, the n-th (with a PF of our network if there is
  * one at all); NULL: there is none. */

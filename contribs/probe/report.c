@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers, and the report made of them: as text, and as JSON for whoever
- * collects reports.
+ * Answers, and the report made of them: as text, and as JSON for programs that
+ * collect reports.
  *
  * Rules: no secret is ever in reach here. Names are replaced (scrub.c). One line
  * per answer, printable.

@@ -131,10 +131,11 @@ void saw_task(struct probe *p, struct answer *a, const char *what,
 	reply_free(&r);
 }
 
-/* ---- ours ------------------------------------------------------------------------ */
+/* ---- VMs of the probe
+ * ------------------------------------------------------------ */
 
-/* Its mark names its own uuid, or one of our own clones became it: a copy of
- * a VM of ours is neither. */
+/* The VM's mark names its own uuid, or one of the probe's clones became it.
+ * Neither is true for a copy of such a VM. */
 static bool made_by_us(const struct probe *p, const struct vm *vm,
 		       const struct vs_mark *mark)
 {

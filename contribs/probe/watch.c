@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Questions that need somebody's hand: a host that goes into maintenance or
- * fails, a vCenter that restarts. The probe asks for it and looks on; it has
- * no call for any of this.
+ * Questions that need an administrator: a host that goes into maintenance or
+ * fails, a vCenter that restarts. The probe asks for it and looks on; it has no
+ * call for any of this.
  */
 #include <stdlib.h>
 #include <string.h>

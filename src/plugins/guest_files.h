@@ -17,7 +17,7 @@
 /* Several cards: lists with commas, in the order of the cards. "": not known,
  * or there is none. */
 struct vs_guest {
-	bool ready;			/* a VM of ours, and its script said ok */
+	bool ready;			/* a managed VM, and its script said ok */
 	char node[VS_GOT_WORD], adapter[VS_GOT_WORD];
 	char macs[VS_GUEST_LIST];
 	char devices[VS_GUEST_LIST];	/* "mlx5_0" */
@@ -31,7 +31,7 @@ struct vs_guest {
 /* RUN/name into path. */
 void vs_guest_path(const char *name, char *path, size_t size);
 
-/* All of it anew. */
+/* Reads all of it again. */
 void vs_guest_read(struct vs_guest *g);
 
 /* RUN/place, for steps to read; place NULL: what was there is true no more. On

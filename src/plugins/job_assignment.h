@@ -14,7 +14,7 @@
 #define VS_GOT_TAG "vsphere: "		/* the record's line begins so */
 #define VS_GOT_HAS VS_GOT_TAG "adapter="	/* of what a job got */
 #define VS_GOT_TEXT 1024		/* and isn't longer */
-#define VS_GOT_ENV "SPANK_VSPHERE_"	/* these variables are ours */
+#define VS_GOT_ENV "SPANK_VSPHERE_"	/* slurm-vsphere sets these variables */
 
 /* Names as people write many of them, "vm[001-003]"; free() it. */
 typedef char *vs_got_fold(const char *const *names, size_t n);
@@ -24,7 +24,8 @@ typedef char *vs_got_fold(const char *const *names, size_t n);
  * "..."; free() it. */
 char *vs_got_text(const struct vs_port_got *rows, size_t n, vs_got_fold *fold);
 
-/* The record's line is ours, and says what the job waits for. */
+/* Returns true if slurm-vsphere wrote the record's line and the line says what
+ * the job waits for. */
 bool vs_got_is_wait(const char *line);
 
 /* "SPANK_VSPHERE_0=vm001=esx01/0000:3b:00.0 vm002=..." and so on; free() each

@@ -117,7 +117,7 @@ static void too_long(int sig)
 	_exit(0);
 }
 
-/* The names there are; none if nobody answers in time. */
+/* Returns the names that exist; none if slurmctld doesn't answer in time. */
 static void offer_names(const struct state *st, const char *verb,
 			const char *key)
 {

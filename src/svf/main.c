@@ -206,7 +206,7 @@ static int word_take(struct line *l, char **words, int *used)
 	return 0;
 }
 
-/* auto: a terminal that can, and nobody minds (no-color.org). */
+/* auto: a terminal with colours, unless NO_COLOR is set (no-color.org). */
 static int colour_choose(struct line *l)
 {
 	const char *when = l->colour ? l->colour : "auto";
@@ -221,7 +221,7 @@ static int colour_choose(struct line *l)
 	return 0;
 }
 
-/* The columns are there, before anybody is asked. */
+/* Checks that the columns exist, before slurmctld is asked. */
 static int view_check(const struct line *l)
 {
 	const struct svf_list *list = l->s.flag && l->v->flagged ?

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The error box. A caller that wants to know owns a struct vs_err and hands
- * it down; whoever knows the cause fills it; everybody on the way up passes it
- * on or prefixes it; who stops passing it logs it, once.
+ * The error box. A caller that wants to know owns a struct vs_err and hands it
+ * down. The function that knows the cause fills it. Each caller on the way up
+ * passes it on or prefixes it. The caller that stops passing it logs it, once.
  *
  * The code says what to do next, the text says what happened.
  */
@@ -17,14 +17,14 @@ enum vs_code {
 	VS_E_OTHER_HOST,	/* this host cannot: try another one */
 	VS_E_SHORTAGE,		/* nothing free now: wait, not a fault */
 	VS_E_REQUEST,		/* the request is wrong: never again as it is */
-	VS_E_CONFIG,		/* an administrator must mend something */
+	VS_E_CONFIG,		/* an administrator must fix something */
 	VS_E_GONE,		/* the object does not exist (any more) */
 	VS_E_EXISTS,		/* the name is taken */
 	VS_E_BUSY,		/* another task holds the object */
 	VS_E_STATE,		/* already in that state, or state forbids it */
 	VS_E_CANCELED,		/* cancelled, as was intended */
 	VS_E_UNKNOWN,		/* outcome unknown: look before acting again */
-	VS_E_BUG,		/* ours */
+	VS_E_BUG,		/* of slurm-vsphere */
 };
 #define VS_CODES (VS_E_BUG + 1)
 

@@ -3,11 +3,12 @@
  * The checked door to json-c: readers that say the path of what is wrong, and
  * builders that keep the order of insertion (vCenter wants _typeName first).
  *
- * Rules: no accessor of json-c is called before the type was tested, for
+ * Rules: no accessor of json-c is called before the type was tested, because
  * several of them abort the process otherwise. The first failure of a document
  * is kept, later ones are its consequences. What does not exist gives a null
  * cursor; reading on from there stays null and is quiet until a value is
- * demanded. A string with a NUL inside is refused: nobody could compare it.
+ * demanded. A string with a NUL inside is refused: strcmp() could not compare
+ * it.
  *
  * It never lets a json_object out of its builders half made: no memory aborts.
  */

@@ -58,8 +58,8 @@ bool vs_json_failure_take(struct vs_jdoc *doc, struct vs_err *err);
 struct vs_j vs_j_root(struct vs_jdoc *doc);
 bool vs_j_null(struct vs_j j);			/* absent or null */
 bool vs_j_is_obj(struct vs_j j);
-/* Returns a cursor on the same value. What fails from there on is not noted in
- * the document: for values whose types are not ours to demand. */
+/* Returns a cursor on the same value. A failure below this cursor is not noted
+ * in the document. Used for values whose types this program may not demand. */
 struct vs_j vs_j_quiet(struct vs_j j);
 /* Required and optional members; opt gives a null cursor without an error.
  * Both look through vCenter's boxes ({"_typeName":..., "_value":...}). */

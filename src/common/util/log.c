@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One line to whoever hosts the core.
+ * One log line to the process that the core runs in.
  *
  * Rules: names of VMs and texts of faults come from outside, so that nothing
  * in a line may start another one: control characters become blanks. A line

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Logging goes to whoever hosts the core: slurmctld's log in the plugins,
- * stderr elsewhere. One sentence, then fields in a stable order with Slurm's
- * spelling (JobId=4711 node=vm003 host=esx07 task=task-88 ms=41250).
- * error: a person must act. info: a VM's transition. debug: a request.
- * Never a body, a header or a secret.
+ * Logging goes to the process that the core runs in: slurmctld's log in the
+ * plugins, stderr elsewhere. One sentence, then fields in a stable order with
+ * Slurm's spelling (JobId=4711 node=vm003 host=esx07 task=task-88 ms=41250).
+ * error: a person must act. info: a VM's transition. debug: a request. Never a
+ * body, a header or a secret.
  */
 #ifndef VS_UTIL_LOG_H
 #define VS_UTIL_LOG_H

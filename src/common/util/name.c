@@ -20,7 +20,7 @@
 
 #define MARK_MAX (VS_UUID_LEN + 64 + VS_UUID_LEN)
 
-/* Not isxdigit(): slurmctld's locale is no business of ours. */
+/* isxdigit() depends on the locale, which slurmctld may set. */
 static int hex_value(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -102,7 +102,7 @@ void vs_uuid_random(char out[VS_UUID_LEN])
 		n = getrandom(b, sizeof(b), 0);
 	} while (n < 0 && errno == EINTR);
 	/* 16 bytes come whole or not at all; a uuid that is not random could
-	 * make a foreign VM look like ours */
+	 * make a foreign VM look managed */
 	if (n != sizeof(b))
 		abort();
 	b[6] = (b[6] & 0x0f) | 0x40;

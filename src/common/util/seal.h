@@ -19,8 +19,9 @@
 void vs_frame_head(unsigned char head[VS_FRAME_HEAD], size_t len);
 /*
  * What stands at the start of a stream of which `have` bytes are there: 0 and
- * *len, the length of a whole frame's body; 1, more bytes are needed; -1, no
- * frame of ours or one of more than max bytes (err says which).
+ * *len, the length of a whole frame's body; 1, more bytes are needed; -1, the
+ * bytes are no such frame, or the frame has more than max bytes (err says
+ * which).
  */
 int vs_frame_check(const unsigned char *in, size_t have, size_t max,
 		   size_t *len, struct vs_err *err);

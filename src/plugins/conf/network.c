@@ -110,7 +110,8 @@ static int apart(const struct vs_conf_file *f, const struct places *vm,
 	return 0;
 }
 
-/* All lines' pools: which VM has a number in one of them nobody knows yet. */
+/* All lines' pools: it is not known yet which VM has a number in one of
+ * them. */
 static int overlaps(const struct vs_conf_file *f, const struct places *ps,
 		    struct vs_err *err)
 {

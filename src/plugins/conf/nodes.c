@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slurm's nodes and vsphere.conf's lines brought together: which node is ours,
- * with which adapter and size. A node must be unambiguous: exactly one adapter
- * among its Features, the one of every line that speaks for it.
+ * Slurm's nodes and vsphere.conf's lines brought together: which node is
+ * managed, with which adapter and size. A node must be unambiguous: exactly one
+ * adapter among its Features, the one of every line that speaks for it.
  *
  * Under slurmctld's NODE and PART locks; keeps no pointer into Slurm's tables.
  */
@@ -233,8 +233,9 @@ static void drop(struct adding *a, const node_record_t *node_ptr)
 			a->owner[i] = at;
 }
 
-/* slurm.conf's nodes can be mended before a start, those that were created at
- * run time can't: one of them must not keep slurmctld from it. */
+/* An administrator can fix slurm.conf's nodes before a start, but not nodes
+ * that were created at run time. Such a node must not keep slurmctld from
+ * starting. */
 static int unfit(struct adding *a, node_record_t *node_ptr, struct vs_err *err)
 {
 	if (!IS_NODE_DYNAMIC_NORM(node_ptr))

@@ -340,7 +340,8 @@ static int is_loopback(const char *addr)
 	return -1;
 }
 
-/* Nobody is asked who they are there: who shall read it is the site's own word. */
+/* The server there asks for no credential: the site decides who may read the
+ * page. */
 static int check_metrics(const struct vs_conf *conf,
 			 const struct vs_conf_file *f, struct vs_err *err)
 {

@@ -16,8 +16,9 @@ void vs_timed_to(const struct vs_core_api *core);
 void vs_timed_locked(void);
 void vs_timed_unlocked(void);
 
-/* A call of ours from slurmctld; between vs_timed_others_begin and
- * vs_timed_others_end it is stock's. All in one thread; the outermost counts. */
+/* A call from slurmctld into this plugin. Between vs_timed_others_begin and
+ * vs_timed_others_end the time counts for cons_tres. All in one thread; the
+ * outermost counts. */
 void vs_timed_begin(void);
 void vs_timed_others_begin(void);
 void vs_timed_others_end(void);

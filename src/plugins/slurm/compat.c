@@ -258,7 +258,7 @@ void vs_unlock_jobs_write(void)
 
 /*
  * No flag says "being submitted". _job_create() stamps last_sched_eval beside
- * submit_time, and both schedulers stamp it anew before they test a job; a
+ * submit_time, and both schedulers stamp it again before they test a job; a
  * requeue moves submit_time past it. So an evaluation no later than the second
  * of submission (and one for the clock to turn) is the submission's own, or
  * comes so soon after it that it gives the same answer.

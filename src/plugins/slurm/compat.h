@@ -321,7 +321,7 @@ uint32_t vs_suspend_exc_states(void);
 /* Slurm before 23.02 hides powered-down cloud nodes without it. */
 bool vs_private_cloud_missing(void);
 
-/* An operator's reconfigure made this process; the one before it goes on if
+/* An operator's reconfigure made this process; the one before it continues if
  * this one doesn't start (not with slurmctld -D). */
 bool vs_begun_by_reconfigure(void);
 bool vs_another_goes_on(void);
@@ -343,9 +343,10 @@ void vs_lock_jobs_write(void);		/* job W alone */
 void vs_unlock_jobs_write(void);
 
 /*
- * A job that waits for VFs alone. Before 23.02 the main scheduler lets nobody of
- * its partition pass it (backfill does); since then it can be told to go on, and
- * it is on us that none passes who wants the same VFs.
+ * A job that waits for VFs alone. Before 23.02 the main scheduler lets no job
+ * of the partition pass it (backfill does). Since then the plugin can tell it
+ * to continue, and has to see to it that no job passes which needs the same
+ * VFs.
  */
 int vs_rc_waits(void);
 bool vs_waits_in_order(const job_record_t *job_ptr);

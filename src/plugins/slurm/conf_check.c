@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What slurm.conf must have for us, and what it had better have: one table, for
- * the start of slurmctld and for `svf check`. What is hard keeps the plugin
- * from starting; after a reconfigure it can only be told.
+ * The settings of slurm.conf that slurm-vsphere needs or recommends: one table,
+ * for the start of slurmctld and for `svf check`. A hard finding keeps the
+ * plugin from starting; after a reconfigure it can only be reported.
  *
- * Rules: slurm_conf is read under its lock by whoever calls; a row looks at
- * slurm_conf and at the bounds that it is given, at nothing else. For `svf check`
- * the port's call takes the locks: it comes from the control channel's thread, and
- * holds a read lock for as long as a few strings and a walk over the nodes take.
+ * Rules: the caller holds slurm_conf's lock; a row looks at slurm_conf and at
+ * the bounds that it is given, at nothing else. For `svf check` the port's call
+ * takes the locks: it comes from the control channel's thread, and holds a read
+ * lock for as long as a few strings and a walk over the nodes take.
  */
 #include <strings.h>
 #include "conf_check.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Nodes that Slurm doesn't power down when they are idle: SuspendExcNodes,
- * SuspendExcParts, SuspendExcStates. A wish to power one down, which comes by
- * a flag, would pass over that.
+ * SuspendExcParts, SuspendExcStates. A request to power one down, which is a
+ * flag, would ignore that.
  *
- * Rules: read anew every few seconds, for scontrol can change them; in the
+ * Rules: read again every few seconds, because scontrol can change them; in the
  * engine's thread alone. Of SuspendExcNodes=LIST:COUNT Slurm keeps any COUNT of
- * the list, so that all of it counts here; what is no node's name is passed over
- * (NodeSets).
+ * the list, so that all of it counts here; what is no node's name is passed
+ * over (NodeSets).
  */
 #include "suspend_exclusions.h"
 #include "util/mem.h"
@@ -106,7 +106,7 @@ uint32_t vs_port_node_stays(const node_record_t *n)
 		n->node_state & stays.states ? VS_NODE_STAYS : 0;
 }
 
-/* Does nothing: whoever wants hosts switched off has a program for it. */
+/* Does nothing: a site that switches hosts off has a program for it. */
 static bool is_true(const char *program)
 {
 	const char *slash = program ? strrchr(program, '/') : NULL;

@@ -3,9 +3,9 @@
  * What a job got, written into its record in slurmctld: system_comment, which
  * `scontrol show job` shows to those who may see the job; and its SPANK environment, which goes to each node with the order to run its
  * prolog. A job that is back in the queue has neither. Never comment: that is
- * people's, and so is admin_comment, which slurmdbd keeps, unless the site wants
- * the line there and nobody has written one (system_comment is never sent to
- * slurmdbd, 22.05 to 26.05).
+ * people's, and so is admin_comment, which slurmdbd keeps, unless the site
+ * wants the line there and no user has written one (system_comment is never
+ * sent to slurmdbd, 22.05 to 26.05).
  */
 #include <stdlib.h>
 #include "plugins/job_assignment.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The core's wishes for a node's life, each in the way that Slurm's own state
- * machine survives: POWERING_UP before a VM goes away under a node that is up,
- * boot_req_time pushed while our queue holds a node back, power-down that no job
- * can slip under, down that ResumeTimeout doesn't overwrite.
+ * The core's requests for a node's state, each in the way that Slurm's own
+ * state machine survives: POWERING_UP before a VM goes away under a node that
+ * is up, boot_req_time pushed while our queue holds a node back, power-down
+ * that no job can slip under, down that ResumeTimeout doesn't overwrite.
  *
- * Rules: flags are read again under the write lock, for they may have changed
- * since the core saw them; an administrator's drain or reason is never cleared.
+ * Rules: flags are read again under the write lock, because they may have
+ * changed since the core saw them; an administrator's drain or reason is never
+ * cleared.
  */
 #include "plugins/slurm/compat.h"
 #include "ops.h"
@@ -171,8 +172,8 @@ int vs_port_node_power_down(void *ctx, const char *node, const char *why)
 	n = find_node_record2((char *)node);
 	if (n && IS_NODE_IDLE(n) && !(n->node_state & not_idle) &&
 	    !n->run_job_cnt && !n->comp_job_cnt && !n->sus_job_cnt) {
-		/* Slurm lifts a drain of whoever's at a power-down that was
-		 * asked for, but not at one for idleness. */
+		/* Slurm lifts each drain at a power-down that was requested,
+		 * but not at one for idleness. */
 		if (IS_NODE_DRAIN(n) && !reason_ours(n))
 			n->last_busy = 1;
 		else
@@ -308,16 +309,17 @@ void vs_port_node_undrain(void *ctx, const char *node)
 	vs_unlock_write();
 }
 
-/* Taken out of service by somebody, with a reason. Slurm's power-down could
- * bring it back (idle_on_node_suspend), and ours would be another reason. */
+/* An administrator or a program took the node out of service, with a reason.
+ * Slurm's power-down could bring it back (idle_on_node_suspend), and
+ * slurm-vsphere would write another reason. */
 static bool taken_away(const node_record_t *n)
 {
 	return (IS_NODE_DOWN(n) || IS_NODE_DRAIN(n)) && n->reason &&
 	       *n->reason && !reason_ours(n) && !vs_port_node_silent(n);
 }
 
-/* Slurm's own words for a boot that didn't come, or came by itself, speak of no
- * fault that somebody has found. */
+/* Slurm's own reasons for a boot that didn't come, or came by itself, name no
+ * fault that an administrator has found. */
 bool vs_port_node_taken(const node_record_t *n)
 {
 	return taken_away(n) && xstrncmp(n->reason, "ResumeTimeout", 13) &&
@@ -354,7 +356,8 @@ void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
 	vs_unlock_write();
 }
 
-/* One that is down, drained, planned away or on its way is nobody's to wake. */
+/* A node that is down, drained, planned for other jobs or changing its state is
+ * never powered up here. */
 int vs_port_node_power_up(void *ctx, const char *node)
 {
 	const uint32_t others = NODE_STATE_POWERING_UP |

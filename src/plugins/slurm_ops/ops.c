@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The core's questions and wishes, put to slurmctld: flags of nodes, states of
- * jobs, reasons. Called from the engine's thread with none of our locks held;
- * each function takes slurmctld's locks, shortly, and waits for nothing else.
- * Nodes and jobs are found anew by name and id every time.
+ * The core's queries and requests to slurmctld: flags of nodes, states of jobs,
+ * reasons. Called from the engine's thread with none of our locks held; each
+ * function takes slurmctld's locks, shortly, and waits for nothing else. Nodes
+ * and jobs are found by name and id every time.
  *
  * What changes a node's life is in node_state.c.
  */
@@ -333,7 +333,7 @@ static bool comment_due(uint32_t job)
 	return true;
 }
 
-/* Only reasons that say "no room now" are ours to word better. */
+/* Only reasons that say "no capacity now" may be replaced by a better text. */
 static bool reason_is_ours(const job_record_t *job_ptr)
 {
 	return IS_JOB_PENDING(job_ptr) && job_ptr->priority &&

@@ -10,7 +10,7 @@
 #include "util/err.h"
 #include "util/log.h"
 
-/* Every reason that we write begins so; only those are ours to clear. */
+/* Every reason that slurm-vsphere writes begins so. It clears no others. */
 #define VS_REASON_TAG "slurm-vsphere: "
 
 extern const struct vs_port vs_slurm_port;
@@ -18,7 +18,7 @@ extern const struct vs_port vs_slurm_port;
 /* This process controls the cluster (node_init has come) or not; returns what
  * was so before. */
 bool vs_port_active_set(bool active);
-/* The same, at node_init: it takes control now, or goes on having it. */
+/* The same, at node_init: this process takes control now, or keeps it. */
 bool vs_port_take(void);
 
 /* A node that was created at run time and can't be served: no job shall get it.

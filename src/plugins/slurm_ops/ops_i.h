@@ -11,7 +11,8 @@ bool vs_port_on_its_nodes(const job_record_t *job_ptr);
 /* A job that has been launched is on the node. Under JOB R, from a thread of
  * our own (it walks the job list). */
 bool vs_port_node_runs(const node_record_t *node_ptr);
-/* DOWN because slurmd didn't answer, by Slurm and not by somebody. */
+/* Returns true if Slurm itself set the node DOWN because slurmd didn't
+ * answer. */
 bool vs_port_node_silent(const node_record_t *node_ptr);
 
 /* Drained or set down by a person or a health check. NODE R. */

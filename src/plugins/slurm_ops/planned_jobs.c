@@ -2,7 +2,7 @@
 /*
  * What is to come, by Slurm's own plan: backfill leaves the nodes and the time
  * of each job that it has planned in the job's record (and wipes all of them
- * when it begins anew); running jobs have ends.
+ * when it restarts); running jobs have ends.
  *
  * Rules: one walk over the job list under JOB R, in the engine's thread; what is
  * copied under the lock is bounded, names are made of it without the lock.

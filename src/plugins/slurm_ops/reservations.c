@@ -4,11 +4,11 @@
  * and until when their jobs keep them: made, changed and deleted by slurmctld's
  * own functions, as if by scontrol.
  *
- * Rules: one is ours by its name, its flags, its user and (since 23.02) its
- * comment together; whoever changed one of these has made it his own, and it is
- * left alone. What shall be is compared under a read lock first, so that nothing
- * is written while nothing has changed; each is written under a lock of its own,
- * for Slurm walks over all jobs and nodes each time.
+ * Rules: slurm-vsphere owns a reservation by its name, its flags, its user and
+ * (since 23.02) its comment together. One that an administrator changed in any
+ * of these is left alone. What shall be is compared under a read lock first, so
+ * that nothing is written while nothing has changed; each is written under a
+ * lock of its own, because Slurm walks over all jobs and nodes each time.
  */
 #include "ops.h"
 #include "ops_i.h"
@@ -115,7 +115,7 @@ struct all {
 	const struct vs_port_resv *rows;
 	size_t n;
 	bool *differ;		/* of rows, those that are to be written */
-	char **gone;		/* names of ours that nobody wants */
+	char **gone;		/* managed ones that are not needed */
 	size_t ngone, cap;
 };
 

@@ -6,9 +6,9 @@
  *
  *   optional spank_vsphere.so [env=yes|no]
  *
- * Rules: it asks nobody, reads two small files of its node, and fails no job: on
- * a machine that is no VM of ours there is nothing to say. What a user wants
- * (--vsphere-env) goes before what the site says.
+ * Rules: it connects to no server, reads two small files of its node, and fails
+ * no job. On a machine that is no managed VM it sets nothing. The user's option
+ * (--vsphere-env) goes before the site's.
  */
 #include <slurm/spank.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What every verb does with an answer: ask for it, print it or pass it on as
- * JSON, say what is wrong with it. It comes from whoever answers at an
- * address: nothing in it is believed to be as it should.
+ * JSON, say what is wrong with it. Any process may answer at an address:
+ * nothing in the answer is trusted to have the right form.
  */
 #include <stdio.h>
 #include <stdlib.h>

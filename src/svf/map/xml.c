@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text in XML 1.0: what anybody may have chosen as a name is escaped, and what
- * no document may hold (controls, halves of characters) is a '?'.
+ * Text in XML 1.0: names are escaped, because any user may have chosen them. A
+ * character that no document may hold (controls, halves of characters) becomes
+ * a '?'.
  */
 #include "map.h"
 

@@ -6,8 +6,8 @@
  * names the controller and the cluster that it is for (any user may listen on a
  * port, and hand over what was caught there); an answer counts only if root,
  * SlurmUser or this very user sealed it and if it carries the question's random
- * id; who doesn't answer is passed over for the next
- * controller, whoever refuses has answered.
+ * id; a controller that doesn't answer is passed over for the next, one that
+ * refuses has answered.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -39,9 +39,9 @@ struct ask {
 	struct vs_ctl_request req;
 	struct vs_buf answer;
 	uint32_t slurm_uid;	/* SlurmUser */
-	bool answered;		/* somebody entitled spoke: don't ask others */
+	bool answered;		/* an entitled server spoke: don't ask others */
 	bool munge;		/* the local munged is what failed */
-	bool closed;		/* nobody listens at one of them */
+	bool closed;		/* no server listens at one of them */
 };
 
 /* Wait for the socket; 0, or -1 with errno when the time is over. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Texts for a terminal. Names come from vCenter, where any user may have chosen
- * them, and answers from whoever listens at an address.
+ * them, and answers from any process that listens at an address.
  */
 #include "rpc.h"
 

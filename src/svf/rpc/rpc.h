@@ -11,7 +11,7 @@ enum {				/* exit codes, documented in svf(1) */
 	SVF_OK = 0,
 	SVF_NO = 1,		/* answered: no such job, not allowed */
 	SVF_USAGE = 2,
-	SVF_AWAY = 3,		/* nobody answers */
+	SVF_AWAY = 3,		/* no controller answers */
 	SVF_MUNGE = 4,
 	SVF_CONF = 5,		/* a file has an error, or can't be written */
 };
@@ -56,8 +56,8 @@ int svf_order_nodes(const char *verb, const char *nodes, const char *text,
 		    struct vs_jdoc *doc);
 
 /* ---- clean.c ------------------------------------------------------------ */
-/* Replaces what could steer a terminal by '?', in place; returns s. Texts come from
- * vCenter and from whoever answers. */
+/* Replaces characters that could control a terminal by '?', in place. Returns
+ * s. Texts come from vCenter and from the process that answers. */
 char *svf_clean(char *s);
 
 #endif

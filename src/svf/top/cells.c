@@ -198,7 +198,7 @@ static void pf_fill(struct top_model *m, struct top_host *h, struct top_pf *p,
 		1u << TOP_HIDDEN;
 	const unsigned int coming = 1u << TOP_MAKING | 1u << TOP_HELD;
 
-	/* One may be counted as ours and named as coming, for a moment. */
+	/* A VM may be counted as managed and named as coming, for a moment. */
 	put_rest(p, ours, TOP_HIDDEN, on, ours + held - p->ncells);
 	put_rest(p, held, TOP_HELD, coming, ours + held - p->ncells);
 	put_rest(p, count(pf, "foreign"), TOP_FOREIGN, 0, INT_MAX);

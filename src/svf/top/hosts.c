@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hosts x VFs: a host's lines are its name, its state in words, VFs free of all,
- * and each PF with a cell per VF. Where a line is too narrow PFs and cells go on
- * below, and so does what VMs are kept away for.
+ * and each PF with a cell per VF. If a line is too narrow, PFs and cells
+ * continue below, and so does the reason why VMs are kept away.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* qsort_r, strverscmp */

@@ -55,7 +55,8 @@ void top_char(struct top_line *l, int style, uint32_t ch)
 		.style = (unsigned char)style };
 }
 
-/* The character at *s, which goes on to the next; 0xfffd: it is no UTF-8. */
+/* Returns the character at *s and moves *s to the next. Returns 0xfffd if it is
+ * no UTF-8. */
 static uint32_t next_char(const char **s)
 {
 	const unsigned char *p = (const unsigned char *)*s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The picture of a site from slurmctld's answers (shape: engine/report/report.h). It
- * comes from whoever answers: what isn't there is left out, names are cleaned,
- * amounts are bounded. Users' names are this machine's.
+ * The picture of a site from slurmctld's answers (shape:
+ * engine/report/report.h). Any process may answer: missing values are left out,
+ * names are cleaned, amounts are bounded. Users' names are this machine's.
  */
 #include <limits.h>
 #include <pwd.h>

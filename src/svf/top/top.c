@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * svf top: the site on one screen, live. A child asks, so that keys work while
- * slurmctld takes its time; what it hears comes through a pipe. While nobody
- * answers the last picture stays, and it is said since when.
+ * slurmctld takes its time; the answer comes through a pipe. While no
+ * controller answers, the last picture stays, with the time since when.
  *
  * Rules: signals are heard while it waits alone; every way out but SIGKILL
  * gives the terminal back; at most one question is under way.
@@ -240,7 +240,7 @@ static void wait_more(struct top *t, bool *gone)
 			       { .fd = t->child ? t->fd : -1,
 				 .events = POLLIN } };
 	int64_t left_ms = t->next_ms - vs_now_ms();
-	struct timespec ts = { .tv_sec = 1 };	/* the clock goes on */
+	struct timespec ts = { .tv_sec = 1 };	/* the clock advances */
 
 	if (!t->v.paused && !t->child && left_ms < 1000) {
 		left_ms = left_ms > 0 ? left_ms : 0;

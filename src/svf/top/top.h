@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The picture of a site that svf top and svf map show: what the answers say
- * (struct top_model), and how it looks (lines of cells with a style). Whoever
- * makes either of them knows no terminal, no clock and no channel; curses.c
- * alone knows ncurses, top.c and ask.c whom to ask and when.
+ * (struct top_model), and how it looks (lines of cells with a style). The code
+ * that makes either of them knows no terminal, no clock and no channel;
+ * curses.c alone knows ncurses, top.c and ask.c whom to ask and when.
  */
 #ifndef SVF_TOP_H
 #define SVF_TOP_H
@@ -14,12 +14,12 @@ extern const struct svf_verb svf_top;
 
 /* What a VF is used for. The order is that within its PF. */
 enum top_use {
-	TOP_JOB,		/* a VM of ours, on, that a job has */
+	TOP_JOB,		/* a managed VM, on, that a job has */
 	TOP_MAKING,		/* given to a job whose VM isn't on yet */
-	TOP_IDLE,		/* a VM of ours, on, without a job */
-	TOP_HIDDEN,		/* one of ours; its job isn't for you to see */
+	TOP_IDLE,		/* a managed VM, on, without a job */
+	TOP_HIDDEN,		/* a managed VM; its job isn't for you to see */
 	TOP_HELD,		/* given to a node of which no more is known */
-	TOP_FOREIGN,		/* somebody else's VM */
+	TOP_FOREIGN,		/* a foreign VM */
 	TOP_SUSPECT,		/* a VM whose ownership is in doubt */
 	TOP_FREE,
 	TOP_BARRED,		/* free, but VMs are kept away from it */
@@ -164,7 +164,7 @@ struct top_view {
 	bool found;		/* search is in force */
 	char said[120];		/* what a key came to */
 	int interval;		/* s */
-	int64_t now, away;	/* s since the epoch; nobody answers since, 0 */
+	int64_t now, away;	/* s since the epoch; no answer since, 0: answers */
 	char error[256];	/* why, while away */
 };
 
@@ -180,8 +180,8 @@ long top_find(const struct top_view *v, const struct top_model *m,
 /* hosts.c */
 /* The hosts' places in this order, to be free()d. */
 size_t *top_order_of(const struct top_model *m, enum top_order by);
-/* ".example.org" if all hosts end so, which nobody needs to read a thousand
- * times; else NULL. */
+/* Returns ".example.org" if all hosts end so, because it need not be shown a
+ * thousand times. Returns NULL otherwise. */
 const char *top_domain(const struct top_model *m);
 /* Lines of host i; v may be NULL: nothing is found. */
 void top_host_lines(const struct top_model *m, const struct top_view *v,
@@ -206,7 +206,8 @@ void top_help_lines(struct top_lines *out);
 /* Exactly v->rows lines of at most v->cols; m NULL: no answer yet. */
 void top_draw(const struct top_model *m, struct top_view *v,
 	      struct top_lines *out);
-/* What a key does: a character, or one of these. True: it asks anew. */
+/* Applies a key: a character, or one of these. Returns true if slurmctld has to
+ * be asked again. */
 enum top_key { TOP_KEY_UP = 0x110000, TOP_KEY_DOWN, TOP_KEY_PGUP, TOP_KEY_PGDN,
 	       TOP_KEY_HOME, TOP_KEY_END, TOP_KEY_BACK };
 enum top_did { TOP_DID, TOP_DID_QUIT, TOP_DID_ASK };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * svf adapters: the capability table of adapter types (plan/devices/adapter_type),
- * and which of them the site's vsphere.conf has. Asks nobody: the table is the one that
- * the core goes by, the file is read as svf conf reads it.
+ * and which of them the site's vsphere.conf has. Connects to no controller: the
+ * table is the one that the core uses, the file is read as svf conf reads it.
  */
 #include <stdio.h>
 #include <stdlib.h>

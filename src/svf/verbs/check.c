@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * svf check: what of the site's set-up is not as it should be, and the commands
- * that mend it. For an operator all is read anew first; what is found of hosts
- * is as vCenter has streamed it. Exits 1 if something hard is found.
+ * svf check: errors in the site's set-up, and the commands that fix them. For
+ * an operator all is read again first; findings about hosts come from what
+ * vCenter has streamed. Exits 1 if something hard is found.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -126,7 +126,8 @@ static void pause_ms(int ms)
 	nanosleep(&ts, NULL);
 }
 
-/* Until what was read anew is there, vCenter is not, or the time is over. */
+/* Waits until the new values are there, vCenter is away, or the time is
+ * over. */
 static int ask(struct vs_jdoc *doc)
 {
 	int64_t end_ms = vs_now_ms() + FRESH_MS, was;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * svf host: hosts that are to be empty, or are mended. What becomes of the VMs
- * there is told with the order, and before it.
+ * svf host: drains hosts and takes them back. What happens to the VMs there is
+ * shown with the request, and before it.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -96,7 +96,8 @@ static void devices(const char *by)
 		     "after the clone: 3 calls to vCenter (clone, reconfigure, power-on), because it refused devices in a clone");
 }
 
-/* "41 as ours, 3 moved, 1 refused, 0 not answered" */
+/* Prints DRS's answers: how many agreed with the placement, moved the VM,
+ * refused, did not come. */
 static void drs(struct vs_j answers)
 {
 	if (vs_j_null(answers))

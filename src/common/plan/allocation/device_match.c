@@ -90,8 +90,9 @@ static uint32_t fixed_rows(const struct vs_host *h, const struct vs_card *c)
 	return c->pci[0] ? bus_pfs(h, c->pci) : all_rows(h);
 }
 
-/* Devices of its kind, those that are handed out by their address too: nobody
- * says which it has. If there are none it may have a VF of any PF. */
+/* Devices of its kind, those that are handed out by their address too: vCenter
+ * doesn't say which of them the card has. If there are none, the card may have
+ * a VF of any PF. */
 static uint32_t dynamic_rows(const struct vs_host *h, const struct vs_card *c)
 {
 	uint32_t mask = 0;

@@ -2,12 +2,12 @@
 /*
  * What is free, kept up to date by what has changed.
  *
- * Rules: a host's part is summed anew when the host, a VM on it or a hold on
+ * Rules: a host's part is summed again when the host, a VM on it or a hold on
  * it has changed, and always while one of its holds hangs on a VM that is
  * elsewhere; ledger.c and shared_capacity.c compute the sums. When hosts or
- * pools come or go, or other VMs are ours, everything is summed anew. Never
- * right by itself alone: a field that is written without a word to the
- * inventory or the ledger is not seen (testsuite/fuzz compares).
+ * pools come or go, or the set of managed VMs changes, everything is summed
+ * again. Never right by itself alone: a field that is written without a word to
+ * the inventory or the ledger is not seen (testsuite/fuzz compares).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -28,9 +28,9 @@ void vs_freed_start(struct vs_freed *f, const struct vs_host *host,
 		    const struct vs_network *net);
 /* For how many such VMs there is all that one takes. */
 int vs_freed_room(const struct vs_freed *f);
-/* The hold's VM ends. False, and nothing changes: for more than `most` VMs
- * (INT_MAX: for whichever) that is of no use, for what it gives is not what
- * they lack. */
+/* The hold's VM ends. Returns false and changes nothing if more than `most` VMs
+ * (INT_MAX: no limit) gain nothing by this, because they need other
+ * resources. */
 bool vs_freed_add(struct vs_freed *f, const struct vs_hold *h, int most);
 /* Does each that is of use make room for just one more, wherever it is? Else
  * several may have to go together, or one makes room for several. */

@@ -3,8 +3,9 @@
  * The ledger: the holds, and the one sum that says what is free.
  *
  * Rules: what can't be told counts against everything it may be, so that an
- * error of ours costs a VF for a while and never promises one twice; a host
- * with a VM that can't be read has unknown VFs. Never drops a hold by itself.
+ * error in this count costs a VF for a while and never reserves one twice; a
+ * host with a VM that can't be read has unknown VFs. Never drops a hold by
+ * itself.
  */
 #include <stdlib.h>
 #include <string.h>

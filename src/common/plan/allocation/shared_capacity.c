@@ -42,7 +42,8 @@ void vs_vm_share(const struct vs_vm *vm, struct vs_share *out)
 		out->swap_mb = vm->memory_mb - reserved;
 }
 
-/* A VM of ours may lie in another pool: of an older configuration, say. */
+/* A managed VM may lie in another pool, such as that of an older
+ * configuration. */
 static int pool_of(const struct vs_inventory *inv, const struct vs_vm *vm)
 {
 	int at = vm->host_ptr ? vs_room_pool(inv, vm->host_ptr->cluster) : -1;

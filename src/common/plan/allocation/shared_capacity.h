@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Room in the resource pools and on the datastore. vCenter doesn't stream it:
- * it is read now and then, and between two readings the VMs and holds of ours
- * say what has changed.
+ * it is read now and then, and between two readings the managed VMs and the
+ * holds say what has changed.
  *
  *   left = as read last - what our VMs take now that they didn't take then
  *                       + what they took then and don't take now

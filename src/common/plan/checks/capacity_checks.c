@@ -5,8 +5,8 @@
  *
  * Rules: a host's VFs may go unused where all nodes find room on the hosts
  * together: then nothing is said. Hosts that are away count as they were, or
- * each absence would be told of all others. Nodes that may use others too are
- * no demand of a datastore's or pool's own.
+ * each absence would be a finding about all other hosts. Nodes that may use
+ * others too are no demand of a datastore's or pool's own.
  */
 #include <stdlib.h>
 #include <string.h>

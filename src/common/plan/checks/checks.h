@@ -3,9 +3,11 @@
  * The checks of what a site has set up: hosts, their PFs and switches,
  * templates, the datastore, pools. Facts go in as plain data, findings come
  * out, each with a code of check_codes.h, what is, what should be, and the
- * command that mends it, which somebody else must run: we hold no host rights.
+ * command that fixes it. An administrator runs the command: slurm-vsphere has
+ * no privileges on hosts.
  *
- * What isn't known finds nothing, but that it isn't known.
+ * A fact that is unknown causes no finding, except the one that says it is
+ * unknown.
  *
  * Owns lists of findings and their texts (vs_found_clear() frees them) and what
  * is usual (vs_usual_free()). The order of calls is: vs_usual_count() and
@@ -49,7 +51,7 @@ struct vs_template_facts {
 	const char *guest;		/* guestId, "" unknown */
 	int hw;				/* 0 unknown */
 	bool bios;			/* known to boot by BIOS */
-	int passthrough;		/* cards of ours, or devices of a host's, in it */
+	int passthrough;		/* VFs or devices of a host in it */
 	int snapshot, hot_add, tools;	/* 1, 0, -1 unknown */
 	char (*nets)[VS_MOID_LEN];	/* moIds, of its own cards */
 	size_t nnets;

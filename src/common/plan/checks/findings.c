@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Findings in a list, and what is usual: which value of a kind most hosts
- * have, so that odd ones are told. A roll-out of a driver over many hosts is
- * told from the first host to the last but one, the few against the many, and
- * needs nobody's word at its end.
+ * have, so that a host that differs is found. While a driver is rolled out over
+ * many hosts, the smaller group is reported, from the first host to the last
+ * but one. The findings end by themselves with the roll-out.
  */
 #include <stdio.h>
 #include <stdlib.h>

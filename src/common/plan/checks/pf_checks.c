@@ -3,9 +3,9 @@
  * The checks of a host's physical functions: VFs, link, MTU, driver, firmware.
  * Only those that some adapter draws on are looked at.
  *
- * Rules: one cause is told once, the first in the order in which things are
- * mended: SR-IOV off before its VFs are counted. InfiniBand ports show no link
- * and no MTU of theirs to vCenter: the guest checks those.
+ * Rules: one cause is told once, the first in the order in which an
+ * administrator fixes them: SR-IOV off before its VFs are counted. InfiniBand
+ * ports show no link and no MTU of theirs to vCenter: the guest checks those.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * The capability table: what each kind of adapter allows and demands, and from
  * which release of vSphere on.
  *
- * Rules: one row per kind, every deed named; a new kind is a new row and
+ * Rules: one row per type, every operation named; a new type is a new row and
  * nothing else here. Never knows a name or a network of a site.
  */
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * A curve: what each holder gains, summed in the order of the groups' ends.
  *
- * Rules: a gain is counted where it was set until it is set anew, whatever has
+ * Rules: a gain is counted where it was set until it is set again, whatever has
  * become of the group meanwhile: what was added is what is taken away. Passing
  * over all groups is a pass over two arrays, over nothing that lies apart.
  * Never asks what a holder gains: release_gain.c says it.

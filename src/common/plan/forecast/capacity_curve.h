@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The curve of a kind of VM: how much more room there is for it as the holders
- * of a timeline let go, one group after the other. What each of them gains is
- * kept from one question to the next; what has changed alone is reckoned anew.
+ * of a timeline let go, one group after the other. The gain of each holder is
+ * kept from one query to the next. Only gains whose inputs have changed are
+ * computed again.
  *
  * Owns struct vs_curve and struct vs_gains and their arrays; vs_curve_clear() and
  * vs_gains_clear() free them. A curve is right for the timeline that the last
@@ -31,7 +32,7 @@ struct vs_curve {
 };
 
 void vs_curve_clear(struct vs_curve *c);
-/* Nobody gains anything; ids are below nids. */
+/* Sets all gains to 0. Ids are below nids. */
 void vs_curve_size(struct vs_curve *c, size_t nids);
 /* So much more fits once id has gone, together with all that go before it;
  * 0 too where it holds no place. */

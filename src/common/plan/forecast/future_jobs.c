@@ -212,7 +212,7 @@ static size_t left(const struct vs_timeline *t, const struct vs_curve *c,
 	return have > taken ? have - taken : 0;
 }
 
-/* SIZE_MAX: nobody is in the way; *worst: when the least is left. */
+/* SIZE_MAX: no plan is in the way; *worst: when the least is left. */
 static size_t spare(const struct vs_timeline *t, const struct vs_curve *c,
 		    const struct vs_applicant *a, size_t room, int64_t from,
 		    int64_t to, int64_t *worst)

@@ -2,12 +2,13 @@
 /*
  * What each hold's end makes room for, kept by host.
  *
- * Rules: hosts don't hang on each other (what they share is left out), so that
- * only those are reckoned anew on which something has changed: what is free on
- * them, who holds a place there, when one of those lets go, what is left out
- * of them. All of a host's old gains go before any host's new ones come, for a
- * hold may have moved. Never asks a node for its hold: a host knows its holds,
- * and one that came or went has told its host.
+ * Rules: hosts don't depend on each other (what they share is left out), so
+ * that the gains of a host are computed again only if something on it has
+ * changed: what is free on them, who holds a place there, when one of those
+ * lets go, what is left out of them. All of a host's old gains go before any
+ * host's new ones come, because a hold may have moved. Never asks a node for
+ * its hold: a host knows its holds, and one that came or went has told its
+ * host.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,7 @@ static bool before(const struct leaver *a, const struct leaver *b)
 }
 
 /* Those on the host in the order in which they go; all of them are noted, those
- * of which nobody knows when too. */
+ * whose end is unknown too. */
 static size_t leavers(struct work *w, const struct vs_host *host)
 {
 	const struct vs_holds *of = vs_ledger_holds(w->env->ledger, host->moid);

@@ -4,9 +4,9 @@
  *
  * Rules: everything is updated by change: a job's end moves one entry, a
  * holder changes its group in constant time, and whose place or end has
- * changed is found without a search (by_change). Nobody is judged here:
- * whether a holder's end helps is capacity_curve.c's part.
- * future_jobs.c has the plans.
+ * changed is found without a search (by_change). No holder is judged here:
+ * capacity_curve.c says whether a holder's end helps. future_jobs.c has the
+ * plans.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -26,8 +26,8 @@
 #define VS_TIME_NEVER INT64_MAX
 
 /* Holders by who keeps them there: jobs have their id. */
-#define VS_HOLDER_IDLE 0u		/* nobody: may go at any time */
-#define VS_HOLDER_STAYS UINT32_MAX	/* nobody knows when it goes */
+#define VS_HOLDER_IDLE 0u		/* no job: may go at any time */
+#define VS_HOLDER_STAYS UINT32_MAX	/* unknown when it goes */
 
 struct vs_holders {			/* a group */
 	uint32_t job;
@@ -113,7 +113,7 @@ struct vs_plan *vs_timeline_plan_of(const struct vs_timeline *t, uint32_t job);
 void vs_timeline_plan_move(struct vs_timeline *t, struct vs_plan *p,
 			   int64_t start);
 void vs_timeline_plan_drop(struct vs_timeline *t, uint32_t job);
-/* All reservations are forgotten; add them anew. */
+/* Forgets all reservations. The caller adds them again. */
 void vs_timeline_unreserve(struct vs_timeline *t);
 void vs_timeline_reserve(struct vs_timeline *t, int64_t start, int64_t end,
 			 const size_t *need);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parents: VMs of ours that are no node's, of which nodes' VMs are cloned
- * (Clone=linked, Clone=instant). Those of linked clones are one for each version
- * of a template on each datastore, or (by CloneParents=host) on each host: a full
- * clone that stays off, without a passthrough card, with one snapshot. Those of
- * instant clones are one for each profile on each host: on, as large as their
- * clones, with cards like theirs, and frozen by their guest. A parent bears the
- * owner's mark, with its own name for the node's, and says of what it is a parent
- * in a key beside it. A child says in a key of its own which parent's uuid it was
- * made of.
+ * Clone sources: managed VMs that are no node's, of which nodes' VMs are cloned
+ * (Clone=linked, Clone=instant). Those of linked clones are one for each
+ * version of a template on each datastore, or (by CloneParents=host) on each
+ * host: a full clone that stays off, without a passthrough card, with one
+ * snapshot. Those of instant clones are one for each profile on each host: on,
+ * as large as their clones, with cards like theirs, and frozen by their guest.
+ * A parent bears the owner's mark, with its own name for the node's, and says
+ * of what it is a parent in a key beside it. A child says in a key of its own
+ * which parent's uuid it was made of.
  *
  * Owns nothing but the strings that it returns, where the prototype says so. A VM
  * that is returned is the inventory's. No function takes a lock: the caller keeps
@@ -42,7 +42,8 @@ struct vs_parent_mark {
 	 * of instant clones, whose size is their parent's, all of it */
 	char of[VS_PARENT_OF_LEN];
 };
-/* "": no parent. What can't be read is one all the same, that nobody asks for. */
+/* "": no parent. A mark that can't be read is a parent's too, but no node's VM
+ * is cloned of it. */
 bool vs_parent_mark_parse(const char *s, struct vs_parent_mark *out);
 char *vs_parent_mark_format(const struct vs_parent_mark *m);	/* free() it */
 /* What a profile of this hash asks for; -1: the hash isn't known ("") or its

@@ -14,7 +14,7 @@
 
 /* A PF, beside struct vs_pf and in the same order. Texts are "" if unknown. */
 struct vs_pf_facts {
-	bool enabled;			/* SR-IOV, by whoever set the host up */
+	bool enabled;			/* SR-IOV, by the host's administrator */
 	int asked, most;		/* VFs requested, VFs supported */
 	int had;			/* the most it was ever seen with, 0 */
 	char driver[32], version[48], firmware[48];

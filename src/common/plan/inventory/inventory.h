@@ -110,7 +110,7 @@ enum vs_power { VS_POWER_UNKNOWN, VS_POWER_OFF, VS_POWER_ON, VS_POWER_SUSPENDED 
 
 enum vs_override { VS_AS_CLUSTER, VS_LEFT_ALONE, VS_AUTOMATED };
 
-/* A device; in VMs of ours one that we gave. */
+/* A passthrough device. In a managed VM slurm-vsphere has added it. */
 static inline bool vs_card_is_device(const struct vs_card *c)
 {
 	return c->kind == VS_CARD_PCI_FIXED || c->kind == VS_CARD_PCI_DYNAMIC ||
@@ -268,7 +268,8 @@ void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm, const char *host
 void vs_vm_set_name(struct vs_inventory *inv, struct vs_vm *vm, const char *name);
 void vs_vm_set_folder(struct vs_inventory *inv, struct vs_vm *vm,
 		      const char *folder);
-/* Fields of it were written: whoever writes one without a setter says so. */
+/* Marks the object as changed. Code that writes a field without a setter calls
+ * this. */
 void vs_host_changed(struct vs_inventory *inv, struct vs_host *h);
 void vs_vm_changed(struct vs_inventory *inv, struct vs_vm *vm);
 /* The hosts' order by name or by cores isn't what it was. */
@@ -287,9 +288,9 @@ int vs_host_vm_cores(const struct vs_host *h);
 bool vs_host_has_net(const struct vs_host *h, const char *net_moid);
 /* By the address of any of the row's devices; NULL: none. */
 const struct vs_pf *vs_host_device(const struct vs_host *h, const char *pci);
-/* May a card that wants these ids (0: nobody knows) and this label ("": any)
- * get a device of the row? Of a row without a label any has whichever, but of a
- * fixed one: that is the label of the device itself. */
+/* Returns true if a card that needs these ids (0: unknown) and this label ("":
+ * any) can get a device of the row. A row without a label matches any label.
+ * The label of a fixed device is the device's own, and has to be the same. */
 bool vs_devices_match(const struct vs_devices *d, unsigned int vendor,
 		      unsigned int device, const char *label);
 bool vs_host_has_store(const struct vs_host *h, const char *store_moid);
@@ -313,14 +314,15 @@ bool vs_room_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
 /* Whose VM it is: the four tests of ownership. */
 enum vs_owner {
 	VS_OWNER_OURS,
-	VS_OWNER_PARENT,	/* ours, and a parent of clones: no node's */
+	VS_OWNER_PARENT,	/* managed, a clone source: no node's */
 	VS_OWNER_FOREIGN,	/* no mark of any slurm-vsphere */
 	VS_OWNER_SUSPECT,	/* our mark, but a test fails */
 	VS_OWNER_OTHER_CLUSTER,	/* a sound mark of another cluster's id */
 };
 enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 			  const char *cluster_id);
-/* A node's VM or a parent: made by us, and nobody else's. */
+/* Returns true for a node's VM and for a clone source: VMs that slurm-vsphere
+ * has created for this cluster. */
 static inline bool vs_owner_is_ours(enum vs_owner o)
 {
 	return o == VS_OWNER_OURS || o == VS_OWNER_PARENT;

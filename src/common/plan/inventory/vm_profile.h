@@ -3,7 +3,7 @@
  * A profile: all that makes a VM what it is, but nothing that depends on the
  * host. A VM carries the hash of the profile it was built with in
  * slurm.vsphere.profile. The hash has two halves, so that a VM that needs a
- * reconfiguration is told from one that must be built anew:
+ * reconfiguration differs from one that must be recreated:
  *   "TTTTTTTT-HHHHHHHH"   T: template (moId and changeVersion), H: the rest.
  *
  * A profile is the caller's, and so is the adapter that it points to: this
@@ -66,8 +66,9 @@ bool vs_profile_mem_locked(const struct vs_profile *p);
 int64_t vs_profile_reserved_mb(const struct vs_profile *p);
 /* The swap file of one that is on: memory that isn't reserved. */
 int64_t vs_profile_swap_mb(const struct vs_profile *p);
-/* The disks of one that moves to another datastore: there it stands on nobody's
- * any more, and a linked clone is as large as its template. 0 unknown. */
+/* Returns the size of the disks of a VM that moves to another datastore, in MB,
+ * or 0 if unknown. A linked clone shares no disk there and is as large as its
+ * template. */
 int64_t vs_profile_moved_mb(const struct vs_profile *p);
 /* It must boot by EFI. */
 bool vs_profile_efi(const struct vs_profile *p);

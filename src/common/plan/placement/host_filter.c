@@ -4,7 +4,7 @@
  * this host now, and what is left when it does?
  *
  * Rules: the criteria are asked in the order of the refusals' texts, so that
- * the reason given is the first that an administrator would mend; nothing is
+ * the reason given is the first that an administrator would fix; nothing is
  * read twice per call. Never prefers a host: that is the policies' part.
  */
 #include <limits.h>
@@ -299,7 +299,8 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 	return i;
 }
 
-/* Large blocks had anew each time are dear: malloc tidies up first. */
+/* To allocate large blocks each time costs much, because malloc tidies up
+ * first. */
 void *vs_spare_take(void **spare, size_t n, size_t size)
 {
 	void *have = *spare;

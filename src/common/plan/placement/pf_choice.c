@@ -108,8 +108,9 @@ bool vs_site_whole(const struct vs_work *w, const struct vs_class *c,
 /* ---- which PFs ---------------------------------------------------------- */
 
 /* Is there memory for it on the NUMA node of this PF, and a core for each vCPU,
- * beside the other VMs that have a VF there? Where nobody knows the nodes, all
- * are alike; what isn't known of one is its part of the host. */
+ * beside the other VMs that have a VF there? If vCenter doesn't show NUMA
+ * nodes, all PFs are alike. An unknown value of a node is the node's part of
+ * the host. */
 static bool numa_holds(const struct vs_class *c, const struct vs_site *s,
 		       int at)
 {

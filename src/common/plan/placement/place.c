@@ -230,7 +230,7 @@ static size_t place_room(struct vs_work *w, const size_t *order)
 		w->heeds |= w->nodes[i].wished;
 	failed = place_in(w, order);
 	if (w->heeds && failed < w->nclasses) {
-		/* the gang first, then the wish */
+		/* the gang first, then the preferred host */
 		w->heeds = false;
 		failed = place_in(w, order);
 	}

@@ -114,8 +114,8 @@ struct vs_place_report {	/* one reason per host that was refused */
  * a few moves can make; a VM that lies on a host stays there unless that is
  * full. pack: fewest hosts, then fewest leaf switches; hosts kept whole (see rails) last.
  * spread: one VM of the gang per host while possible. Ties go to the host
- * where the VM lies, then by load, then by host name. Whatever the policy, who is
- * wished somewhere goes there if it fits, and all the others still do.
+ * where the VM lies, then by load, then by host name. Under each policy, a VM
+ * with a preferred host goes there if it fits and all other VMs still fit.
  *
  * Place all n nodes. 0, or -1 with err VS_E_SHORTAGE and a text such as
  * "needs 4 sriov-roce VFs, 3 free (esx01: no free VF; ...)"; pools and the
@@ -125,7 +125,8 @@ struct vs_place_report {	/* one reason per host that was refused */
 int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
 	     size_t n, struct vs_place_report *report, struct vs_err *err);
 void vs_place_report_free(struct vs_place_report *r);
-/* Could they be placed? Costs less: nobody says where, or why not. */
+/* Returns true if all n nodes could be placed. Costs less than vs_place(),
+ * because neither places nor reasons are returned. */
 bool vs_place_could(const struct vs_place_env *env, struct vs_place_node *nodes,
 		    size_t n);
 

@@ -89,7 +89,7 @@ struct vs_work {
 	struct vs_picked *pfs_of;
 	size_t *prefers;		/* site, or VS_NO_NODE */
 	int tries;			/* repairs left */
-	bool heeds;			/* what is wished goes first */
+	bool heeds;			/* preferred hosts go first */
 };
 
 /* host_filter.c */
@@ -188,8 +188,8 @@ struct vs_pool_short { size_t site; enum vs_refusal why; };
  * why NONE: no pool is in the way. */
 size_t vs_class_room(const struct vs_work *w, size_t cls, size_t limit,
 		     struct vs_pool_short *short_of);
-/* Place all of a class anew, where it costs its pool the least; true if all
- * are placed. */
+/* Places all VMs of a class again, where that costs its pool the least. Returns
+ * true if all are placed. */
 bool vs_place_cheapest(struct vs_work *w, size_t cls);
 /* said: by index of pools, those named before; they aren't named again. */
 void vs_pool_say(const struct vs_work *w, const struct vs_class *c,
@@ -217,8 +217,9 @@ size_t vs_store_holds(const struct vs_work *w, int64_t need_mb, size_t n);
 void vs_store_say(const struct vs_work *w, size_t n, int64_t need_mb,
 		  struct vs_buf *b);
 
-/* policy_balance_spread.c: those that are wished where they fit; is it where it
- * is wished, and to stay there? */
+/* policy_balance_spread.c. The first places VMs on their preferred hosts if
+ * they fit. The second returns true if the VM is on its preferred host and has
+ * to stay there. */
 void vs_place_wished(struct vs_work *w);
 bool vs_wish_met(const struct vs_work *w, size_t node);
 /* Place all of a class that isn't placed; true if all are. */

@@ -62,7 +62,7 @@ size_t vs_place_best(const struct vs_work *w, size_t cls)
 	return best.site;
 }
 
-/* ---- wishes ------------------------------------------------------------- */
+/* ---- preferred hosts ---------------------------------------------------- */
 
 bool vs_wish_met(const struct vs_work *w, size_t node)
 {

@@ -2,12 +2,12 @@
 /*
  * What the hosts of a placement share: resource pools and the datastore.
  *
- * Rules: a pool or datastore whose room isn't known refuses nobody, vCenter
+ * Rules: a pool or datastore whose capacity isn't known refuses no VM, vCenter
  * judges at power-on. Where the datastore is one for all a gang's need of it is
  * one sum; of several each VM gets, after those placed before it, the one with
- * most room that its host sees. Of a pool, a VM takes the same memory on each host, but its
- * CPU by the host's cores: where that is what is short, slow cores go first.
- * Never looks at a host's own room: place_fit does.
+ * most room that its host sees. Of a pool, a VM takes the same memory on each
+ * host, but its CPU by the host's cores: where that is what is short, slow
+ * cores go first. Never looks at a host's own room: place_fit does.
  */
 #include <stdlib.h>
 #include <string.h>

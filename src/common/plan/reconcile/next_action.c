@@ -43,7 +43,7 @@ static const enum vs_action table[VS_WANTS][VS_SEENS] = {
 				  VS_DO_NOTHING) },
 	[VS_WANT_GONE] = { OFF_ROW(VS_DO_NOTHING, VS_DO_NOTHING,
 				   VS_DO_DESTROY) },
-	/* What is wrong of it is mended for the job that comes. */
+	/* The settings that differ are fixed for the next job. */
 	[VS_WANT_AHEAD] = { OFF_ROW(VS_DO_CLONE, VS_DO_NOTHING,
 				    VS_DO_NOTHING) },
 	/* POWERED_DOWN with a VM still on: it is dying, or must. An instant
@@ -57,8 +57,8 @@ static const enum vs_action table[VS_WANTS][VS_SEENS] = {
 				   VS_DO_NOTHING, VS_DO_SHUTDOWN) },
 	[VS_WANT_RENEW] = { BUILD_ROW(VS_DO_INSTANT, VS_DO_POWER_ON,
 				      VS_DO_SHUTDOWN, VS_DO_SHUTDOWN) },
-	/* Jobs may run: what isn't on has vanished under them, and only
-	 * whoever knows the jobs can decide. */
+	/* Jobs may run: a VM that isn't on has vanished under them. Only code
+	 * that knows the jobs can decide. */
 	[VS_WANT_KEEP] = {
 		[VS_SEEN_UNKNOWN] = VS_DO_WAIT,
 		[VS_SEEN_BUSY] = VS_DO_WAIT,

@@ -25,17 +25,17 @@ enum vs_wanted {
 
 enum vs_seen {
 	VS_SEEN_UNKNOWN,	/* unreadable, host away, vCenter away */
-	VS_SEEN_BUSY,		/* a task of ours (or of others) holds it */
+	VS_SEEN_BUSY,		/* a task is running on it, our own or another */
 	VS_SEEN_NONE,		/* no VM of that name in our folder */
 	VS_SEEN_NONE_INSTANT,	/* the same, and the one that is made comes on
 				 * at once: an instant clone */
-	VS_SEEN_OFF,		/* ours, off, right profile, right host */
+	VS_SEEN_OFF,		/* managed, off, right profile, right host */
 	VS_SEEN_OFF_ELSEWHERE,	/* right profile, other host than the hold's */
 	VS_SEEN_OFF_OTHER,	/* same template, other settings */
 	VS_SEEN_OFF_STALE,	/* other template (version): rebuild */
 	VS_SEEN_ON,		/* on, right profile */
 	VS_SEEN_ON_WRONG,	/* on, wrong profile, host or card */
-	VS_SEEN_SUSPENDED,	/* ours, its guest's memory in a file */
+	VS_SEEN_SUSPENDED,	/* managed, its guest's memory in a file */
 	VS_SEEN_ALIEN,		/* the name is taken by a foreign or suspect VM */
 	VS_SEENS
 };
@@ -51,7 +51,7 @@ enum vs_action {
 	VS_DO_POWER_ON,
 	VS_DO_SHUTDOWN,		/* guest first, power off after a grace time */
 	VS_DO_DESTROY,
-	VS_DO_REPORT,		/* cannot be mended by us: say so */
+	VS_DO_REPORT,		/* slurm-vsphere cannot fix it: report it */
 	VS_ACTIONS
 };
 

@@ -76,7 +76,8 @@ bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
 	set_now(vc, now_ms + (vs_now_ms() - before));
 	vs_vcx_pump(&vc->http);
 	timers(vc);
-	/* An end before its time was a timer's, ours or curl's. */
+	/* A poll that ended early was ended by a timer, the client's or
+	 * curl's. */
 	return nready > 0 || vc->now - now_ms < wait_ms;
 }
 

@@ -83,7 +83,7 @@ void vs_vcx_task_lost(void *vc, const char *task);
 
 /* ---- the client ---------------------------------------------------------- */
 enum vcx_state {
-	VCX_WAITING,		/* backoff, or for somebody to mend something */
+	VCX_WAITING,		/* backoff, or an administrator must act */
 	VCX_HELLO,
 	VCX_CONTENT,
 	VCX_LOGIN,
@@ -123,7 +123,7 @@ struct vcx_ids {		/* from ServiceContent */
 	char *root, *collector, *views, *sessions, *search, *tasks, *rights;
 };
 
-/* What the configuration says and nobody changes: client.c owns it. */
+/* The configuration, which doesn't change: client.c owns it. */
 struct vcx_conf {
 	char *username, *password_file;	/* our own copies */
 	unsigned int password_uid;
@@ -132,7 +132,7 @@ struct vcx_conf {
 
 /* VCX_WAITING, and what leads to it: states.c owns it. */
 struct vcx_wait {
-	int64_t retry_at;		/* -1: only when mended */
+	int64_t retry_at;		/* -1: only when fixed */
 	int fails;
 	enum vcx_state again;		/* where it leads; 0: hello */
 	bool watch_files;
@@ -219,7 +219,7 @@ struct vs_vc {
 	int64_t slow_at;
 	int64_t rights_at;		/* while calm, not before */
 	struct vcx_tasks tasks;
-	/* Read by whoever asks (svf status), in any thread. */
+	/* Read for svf status, in any thread. */
 	struct {
 		_Atomic uint64_t logins, refused_events;
 	} stats;
@@ -250,7 +250,8 @@ void vs_vcx_hello(struct vs_vc *vc);
 void vs_vcx_content(struct vs_vc *vc);
 void vs_vcx_login(struct vs_vc *vc);
 bool vs_vcx_files_changed(struct vs_vc *vc);
-/* What failed before the file was read is not mended by the file as it is. */
+/* A new password file does not fix a failure that came before the file was
+ * read. */
 void vs_vcx_files_seen(struct vs_vc *vc);
 void vs_vcx_resolve(struct vs_vc *vc);
 void vs_vcx_resolve_free(struct vs_vc *vc);

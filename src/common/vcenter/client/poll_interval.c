@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often vCenter is asked: as often as somebody needs the answer. A change
- * that comes alone is told at once in any case, for the wait for it is open;
- * of a stream, so many together as come in a time that the caller allows.
+ * How often vCenter is asked: as often as jobs need the answer. A change that
+ * comes alone is told at once in any case, because the wait for it is open; of
+ * a stream, so many together as come in a time that the caller allows.
  *
  * It never sends anything: it says when.
  */

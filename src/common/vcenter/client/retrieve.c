@@ -73,7 +73,7 @@ static void on_page(struct vcx_call *call, struct vs_j reply,
 	struct vs_err lost;
 
 	/* A page whose reply was lost can't be had again: libcurl asks by
-	 * itself, and its token is used up. The read begins anew. */
+	 * itself, and its token is used up. The read restarts. */
 	if (err && err->code == VS_E_REQUEST &&
 	    strstr(call->what, "/ContinueRetrievePropertiesEx")) {
 		lost = *err;

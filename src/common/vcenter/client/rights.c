@@ -5,10 +5,10 @@
  * one in excess is said too.
  *
  * Rules: the table is what vsphere.conf(5) and the guide promise, no more: lint
- * compares them (testsuite/lint/rights.py). What is in excess
- * above is not told again of what inherits it. An answer that
- * doesn't come leaves the rights unknown, which refuses nobody: vCenter itself
- * keeps watch at each call. Never asks of what isn't in the configuration, the
+ * compares them (testsuite/lint/rights.py). A surplus privilege is reported for
+ * the object that has it, and not again for those that inherit it. If no answer
+ * comes, the rights are unknown, which refuses no job: vCenter itself checks
+ * them at each call. Never asks of what isn't in the configuration, the
  * vCenter's root excepted. Of a template no excess is told: it may lie in the
  * folder.
  */

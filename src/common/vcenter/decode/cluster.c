@@ -4,9 +4,10 @@
  * starts a VM again on another one, DPM switches hosts off. Read with the names and on each slow beat,
  * from configurationEx, whole: a path may not descend into what it really is.
  *
- * Rules: what isn't said is unknown, never "no": nobody else would notice. A
- * VM's override counts where DRS looks at overrides at all. Partial automation
- * is automation: it is the placement at power-on (vSphere API, DrsBehavior).
+ * Rules: a value that vCenter doesn't send is unknown, never "no": no other
+ * check would notice. A VM's override counts where DRS looks at overrides at
+ * all. Partial automation is automation: it is the placement at power-on
+ * (vSphere API, DrsBehavior).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The devices that a host hands to VMs whole, joined from two places:
  * pciPassthruInfo (which may be handed out now, and their labels) and the list
  * of its PCI devices (vendor, device, name). The list is long: it is read only
- * where somebody wants devices.
+ * if an adapter of the configuration needs devices.
  *
  * Rules: what passthrough isn't active for goes to no VM, be it enabled (it waits
  * for a reboot) or not, and is told for the checks alone; ids are unsigned here,

@@ -40,7 +40,7 @@ struct vcx_template {
 	bool tpm, encrypted;
 	enum vs_vc_unfit lack;		/* beside missing */
 	bool seen;		/* in this slow beat */
-	bool stale;		/* to be read (anew) */
+	bool stale;		/* has to be read (again) */
 	bool changed;		/* to be told */
 	int hw;
 	int64_t disk_mb;

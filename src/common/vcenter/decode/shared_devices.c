@@ -3,9 +3,9 @@
  * What a host has by name: GPUs that VMs share (config.graphicsInfo), the
  * vGPU profiles that its driver offers and what it can do with each
  * (sharedPassthruGpuTypes, sharedGpuCapabilities), and the classes of DVX
- * devices (hardware.dvxClasses, 8.0). Read only where somebody wants devices.
- *
- * Rules: what isn't said is not there; nothing is judged here.
+ * devices (hardware.dvxClasses, 8.0). Read only if an adapter of the
+ * configuration needs devices. Rules: a value that isn't sent is not there;
+ * nothing is judged here.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * record into the typed event.
  *
  * Rules: a property that is unset clears what it filled; a path that is not in
- * the table is not ours to guess (the caller reads the object anew). An
- * automatic PF that is not resolved yet reads "Automatic-0000:00:00.0" and
- * gives no PF; "Automatic-<pf>" gives that PF.
+ * the table is not guessed (the caller reads the object again). An automatic PF
+ * that is not resolved yet reads "Automatic-0000:00:00.0" and gives no PF;
+ * "Automatic-<pf>" gives that PF.
  */
 #include <ctype.h>
 #include <stdlib.h>

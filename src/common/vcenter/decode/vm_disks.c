@@ -42,7 +42,8 @@ void vs_inv_clear_disks(struct vcx_vm *vm)
 	vm->disks.n = vm->disks.nunder = vm->disks.cap_under = 0;
 }
 
-/* The moId of the first of our name, whoever has made others above it. */
+/* Returns the moId of the first snapshot of our name; others may lie above
+ * it. */
 const char *vs_inv_find_snapshot(struct vs_j list, int depth)
 {
 	size_t n = depth < CHAIN_MAX ? vs_j_len(list) : 0;

@@ -410,8 +410,8 @@ struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 	return o;
 }
 
-/* Cards may be edited there and nothing else. The memory has the old address: the
- * guest binds its drivers anew. */
+/* Cards may be edited there and nothing else. The memory has the old address:
+ * the guest binds its drivers again. */
 struct json_object *vs_spec_instant(const struct vs_vc_instant *c,
 				    struct json_object *nic)
 {

@@ -78,9 +78,10 @@ struct vs_vc_clone {
 	struct vs_vc_hw hw;
 };
 /*
- * A clone of a VM that is on, which goes on from there on the same host and is
- * on at once (InstantClone_Task). What it is called is taken, its size is the
- * source's. No instanceUuid may be given: the mark names bios_uuid instead.
+ * A clone of a VM that is on. The clone continues from the VM's state on the
+ * same host and is on at once (InstantClone_Task). The name is taken from the
+ * spec, the size is the source's. No instanceUuid may be given: the mark names
+ * bios_uuid instead.
  */
 struct vs_vc_instant {
 	const char *source, *folder, *name, *bios_uuid, *pool;

@@ -38,7 +38,7 @@ void vs_vcx_mask_key(char *text);
 #define VS_VC_FAULT_NO_VF "NoVirtualFunction"	/* err.fault when a power-on
 	* found no free VF, whatever type vCenter gave it; VS_E_OTHER_HOST */
 #define VS_VC_FAULT_NO_DEVICE "NoPciDevice"	/* the same for a device that a
-	* VM gets whole: not there, not enabled, somebody else's */
+	* VM gets whole: not there, not enabled, another VM's */
 #define VS_VC_FAULT_NO_SPACE "NoDiskSpace"	/* the same for room on the
 	* datastore; VS_E_SHORTAGE */
 /* Returns true if a fault of that type (err.fault) speaks of a licence; the code

@@ -373,7 +373,7 @@ struct vcx_call *vs_vcx_get(struct vcx_http *http, vcx_fn *fn, const char *type,
 
 /*
  * What a lost or never sent call means. How it ended says nothing: when a kept
- * connection dies under a request, libcurl connects anew by itself, and it is
+ * connection dies under a request, libcurl connects again by itself, and it is
  * that attempt's error that we are told.
  */
 static enum vs_code lost_code(const struct vcx_call *call)
@@ -495,7 +495,7 @@ static void finish(struct vcx_call *call, CURLcode rc)
 	bool failed = judge(call, rc, &doc, &err) < 0;
 	curl_off_t us = 0;
 
-	/* Whoever cleans up in fn must not meet this call again, and fn may
+	/* Code that cleans up in fn must not meet this call again, and fn may
 	 * still look at its reply and status. */
 	TAILQ_REMOVE(&http->calls, call, link);
 	call->unanswered = rc != CURLE_OK;

@@ -60,7 +60,7 @@ TAILQ_HEAD(vcx_calls, vcx_call);
 typedef void vcx_fn(struct vcx_call *call, struct vs_j reply,
 		    const struct vs_err *err);
 
-/* Sees each call that ends, before fn; tell: NULL if nobody does. err NULL:
+/* Sees each call that ends, before fn; tell: NULL if nothing does. err NULL:
  * HTTP 2xx. fn and arg are for tell: what vs_vc_look_on() was called with. */
 struct vs_vc_exchange;
 struct vcx_looker {
@@ -84,7 +84,7 @@ struct vcx_http {
 	CURLM *multi;
 	struct vcx_calls calls;
 	char token[512];	/* of the session, "": there is none */
-	/* Read by whoever asks (svf status), in any thread. */
+	/* Read for svf status, in any thread. */
 	struct {
 		_Atomic uint64_t calls, mutating, errors;
 		_Atomic int64_t waits_ms;	/* since then; 0: for nothing */

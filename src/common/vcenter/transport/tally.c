@@ -5,7 +5,7 @@
  * that went back would be taken for a restart.
  *
  * Rules: the names are our own requests', so they are few; the table is bounded
- * all the same. No call waits for whoever reads: a mutex is held for a few lines.
+ * all the same. No call waits for a reader: a mutex is held for a few lines.
  */
 #include <ctype.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one look at a constraint's text that is ours: its names. What it means,
- * Slurm says (constraint.c).
+ * Reads the names in a constraint's text. Slurm itself says what the constraint
+ * means (constraint.c).
  */
 #include <string.h>
 #include "constraint_names.h"

@@ -3,10 +3,10 @@
  * A job as it comes in, or as it would be after an update, against what nodes and
  * hosts there are: not against what is free, up, reserved or allowed.
  *
- * Rules: refused is only what can certainly never run as it is; one partition of
- * several that will do is enough; what partitions lack in size is Slurm's affair
- * (EnforcePartLimits), and so are other nodes than ours. Cheap first: who asks for
- * others' nodes without a constraint is through after one look at bitmaps.
+ * Rules: a job is refused only if it can certainly never run as it is; one
+ * partition of several is enough; the limits of partitions (EnforcePartLimits)
+ * and unmanaged nodes are Slurm's part. Cheap tests come first: a job for
+ * unmanaged nodes without a constraint passes after a comparison of bitmaps.
  */
 #include "feasibility.h"
 #include "plugins/slurm/bitmap_iter.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sentences: what is, what was asked for, and the way out, for somebody who
- * knows sbatch and has never heard of this plugin. They go to the user's terminal
- * and into slurmctld's log, so what users wrote is cut short and cleaned; of
- * partitions those alone are named that are open to all.
+ * The messages: what is there, what was requested, and what to do, for users
+ * who know sbatch and not this plugin. They go to the user's terminal and into
+ * slurmctld's log, so what users wrote is cut short and cleaned; of partitions
+ * those alone are named that are open to all.
  */
 #include <stdarg.h>
 #include "feasibility.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The core's word on each node, kept from one submission to the next: that a
- * job is for others' nodes must cost next to nothing. Made anew when the core
- * has another configuration or Slurm another node table.
- *
- * Several submissions come at a time, each with slurmctld's read locks: a lock
- * of our own, after slurmctld's and before the core's.
+ * job is for others' nodes must cost next to nothing. Rebuilt when the core has
+ * another configuration or Slurm another node table. Several submissions come
+ * at a time, each with slurmctld's read locks. So the map has its own lock,
+ * taken after slurmctld's and before the core's.
  */
 #include <pthread.h>
 #include "node_map.h"

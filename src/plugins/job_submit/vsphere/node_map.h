@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which of Slurm's nodes are ours, by their indexes. */
+/* Which of Slurm's nodes are managed, by their indexes. */
 #ifndef VS_PLUGINS_JOB_SUBMIT_VSPHERE_NODE_MAP_H
 #define VS_PLUGINS_JOB_SUBMIT_VSPHERE_NODE_MAP_H
 
@@ -9,9 +9,9 @@
 struct vs_ours {
 	const struct vs_core_api *core;
 	int size;			/* of ids and kinds: all nodes */
-	bitstr_t *nodes;		/* ours */
+	bitstr_t *nodes;		/* the managed ones */
 	bitstr_t *alone;		/* those whose VMs are for one job each */
-	bitstr_t **like;		/* ours again, by kind.like */
+	bitstr_t **like;		/* the same, by kind.like */
 	size_t nlike;
 	int *ids;			/* the core's, -1 */
 	struct vs_kind *kinds;

@@ -46,9 +46,9 @@ static uint32_t most_cpus(bitstr_t *nodes)
 }
 
 /*
- * The core's ids of those of these nodes that are ours, of VMs that are alike no
- * more than `need`, which is all that counts; of what kind, if they are of one
- * adapter. *all: how many are ours.
+ * Writes the core's ids of those of these nodes that are managed, at most
+ * `need` of each type of VM, because more change no answer; and their type, if
+ * they are of one adapter. *all: how many are managed.
  */
 static size_t ours_of(const struct vs_ours *o, bitstr_t *nodes, size_t need,
 		      int **ids, size_t *all, const struct vs_kind **kind)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The second look at the cards, before a job's first step. The guest's script has
- * looked before slurmd started; since then a cable, a switch, or somebody with
- * root may have changed them. The script itself looks again (interface: there, MAC,
- * up, MTU; port: link layer, GUIDs, ACTIVE, active_mtu, GID; in some milliseconds),
- * in a process of its own, for a driver that hangs keeps whoever reads its /sys.
- * An older template's, which doesn't say that it can, has slurm-vsphere-port
- * look; where neither can be asked, the port's state is better than nothing.
- * Changes nothing; libc only, for it runs in slurmd on every VM.
+ * looked before slurmd started; since then a cable, a switch, or a user with
+ * root may have changed them. The script itself looks again (interface: there,
+ * MAC, up, MTU; port: link layer, GUIDs, ACTIVE, active_mtu, GID; in some
+ * milliseconds), in a process of its own, because a driver that hangs blocks
+ * each process that reads its /sys. An older template's, which doesn't say that
+ * it can, has slurm-vsphere-port look; where neither can be asked, the port's
+ * state is better than nothing. Changes nothing; libc only, for it runs in
+ * slurmd on every VM.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -76,7 +77,8 @@ static void fact(struct ready *r, const char *line)
 		snprintf(r->layer, sizeof(r->layer), "%.31s", line + 11);
 }
 
-/* 1: it said ok, with the facts; 0: no VM of ours; -1 with why. */
+/* Returns 1 with the facts if the script said ok, 0 if this is no managed VM,
+ * -1 with why. */
 static int ready_read(struct ready *r, char *why, size_t size)
 {
 	char path[1024], line[LINE_MAX_];

@@ -6,9 +6,10 @@
 #include <stddef.h>
 
 /*
- * Are this node's cards as the guest's start-up script found them? 0, also on a
- * machine that is no VM of ours; -1 with a sentence in why. Takes no longer than
- * 10 s where the script can be asked, 20 if only the program can.
+ * Checks that this node's cards are as the guest's start-up script found them.
+ * Returns 0 if they are, and on a machine that is no managed VM. Returns -1
+ * with a sentence in why if not. Takes no longer than 10 s where the script can
+ * be asked, 20 if only the program can.
  *
  * The script leaves RUN/ready (RUN: /run/slurm-vsphere, or what the
  * environment's SLURM_VSPHERE_RUN says). Its first line is "ok" or "failed:

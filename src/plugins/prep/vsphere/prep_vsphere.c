@@ -24,7 +24,7 @@ VS_EXPORT const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
 #define WAIT_STATUS_FAILED (1 << 8)	/* exit code 1 */
 
-/* They outlive a fini: slurmctld up to 23.11 may load PrEpPlugins anew at
+/* They outlive a fini: slurmctld up to 23.11 may load PrEpPlugins again at
  * reconfigure without telling its callbacks again (hence -z nodelete). */
 static const struct vs_core_api *core;
 static prep_callbacks_t callbacks;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See candidates.h. Candidates are gone through once for each of: who is ours, what
- * the core says, weights there and back; the arrays are kept from one question
- * to the next, which come one at a time (JOB W).
+ * See candidates.h. Candidates are gone through once for each of: which are
+ * managed, what the core says, weights there and back; the arrays are kept from
+ * one question to the next, which come one at a time (JOB W).
  */
 #include "candidates.h"
 #include "node_weights.h"

@@ -16,14 +16,14 @@ struct vs_offer {
 	size_t nout;
 	uint32_t room;		/* how many nodes the job can get now, others'
 				 * nodes included */
-	uint32_t free;		/* and how many of ours, plans of others aside */
+	uint32_t free;		/* and how many managed ones, planned jobs aside */
 	bool trimmed;		/* stock sees less than Slurm gave */
 	bool rest_weighed;
 	bool kept;		/* what it needs, for others before it */
 	char why[256];
 };
 
-/* False: none of them is ours, or there is no core. */
+/* Returns false if none of them is managed, or if there is no core. */
 bool vs_offer_find(struct vs_offer *o, const bitstr_t *bitmap);
 
 /* Leave out of the bitmap what can't be served now, and count what can. */

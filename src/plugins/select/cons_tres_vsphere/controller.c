@@ -7,7 +7,7 @@
  *
  * All functions run under slurmctld's locks, JOB and NODE for writing, so that
  * the node map needs no lock of its own. It is an index for the current node
- * table and the core's current epoch, made anew when either moves.
+ * table and the core's current epoch, rebuilt when either changes.
  */
 #include "controller.h"
 #include "plugins/slurm/bitmap_iter.h"
@@ -30,7 +30,7 @@ static struct {
 	bool map_stale;
 } cluster;
 
-/* At the first time there is no old configuration to go on with. */
+/* At the first start there is no old configuration to continue with. */
 static void refuse(const struct vs_err *err)
 {
 	if (!cluster.started)
@@ -182,7 +182,7 @@ void vs_cluster_refresh(void)
 	} else if ((hash = vs_conf_hash(conf)) == cluster.hash &&
 		   cluster.started && cluster.api->running()) {
 		vs_conf_free(conf);
-		/* Nodes that come and go are nobody's word. */
+		/* Nodes that come and go are no administrator's decision. */
 		if (cluster.claim)
 			cluster.api->try_again();
 	} else if (cluster.api->start(conf, &vs_slurm_port, &err)) {
@@ -229,7 +229,8 @@ const struct vs_core_api *vs_cluster_core(void)
 	return cluster.api;
 }
 
-/* ---- which nodes are ours ------------------------------------------------------- */
+/* ---- which nodes are managed
+ * ---------------------------------------------------- */
 
 int vs_cluster_id(const node_record_t *node_ptr)
 {

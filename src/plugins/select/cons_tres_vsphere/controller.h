@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * This process as the one that controls the cluster: vsphere.conf, the core,
- * and which of Slurm's nodes are ours. In slurmctld alone.
+ * and which of Slurm's nodes are managed. In slurmctld alone.
  */
 #ifndef VS_PLUGINS_SELECT_CONS_TRES_VSPHERE_CONTROLLER_H
 #define VS_PLUGINS_SELECT_CONS_TRES_VSPHERE_CONTROLLER_H
@@ -35,11 +35,11 @@ int vs_cluster_first(const bitstr_t *bitmap);
 /* The same for bitmaps of all nodes, many times a second: the arrays are kept
  * from one question to the next. For static storage, under JOB W. */
 struct vs_picked {
-	int *ids, *at;		/* n of ours: core's id, index */
+	int *ids, *at;		/* n managed nodes: core's id, index */
 	int *others;		/* the indexes of the rest */
 	size_t n, nothers, size;
 };
 size_t vs_cluster_pick(const bitstr_t *bitmap, struct vs_picked *p);
-int vs_cluster_id(const node_record_t *node_ptr);	/* -1: not ours */
+int vs_cluster_id(const node_record_t *node_ptr);	/* -1: not managed */
 
 #endif

@@ -154,9 +154,9 @@ static void refused(const struct vs_test *t, const struct vs_offer *o,
 }
 
 /*
- * The job may end others, and can't run without. Nobody ends for what idle VMs
- * can give, nor for CPUs of nodes that then can't be served; jobs whose VMs hold
- * the VFs end where those are what lacks.
+ * The job may preempt others, and can't run otherwise. No job is preempted for
+ * resources that idle VMs can release, nor for CPUs of nodes that then can't be
+ * served. If only VFs are missing, the jobs whose VMs hold them are preempted.
  */
 static int ask_preempting(const struct vs_test *t, struct vs_offer *o,
 			  const bitstr_t *given, bitstr_t *bitmap,
@@ -307,7 +307,7 @@ static int will_run_later(const struct vs_test *t, bitstr_t *bitmap)
 	return 0;
 }
 
-/* There are jobs that nobody but backfill ever looks at: behind others of their
+/* There are jobs that only backfill ever looks at: behind others of their
  * partition, or in a flexible reservation that is yet to begin. */
 static void say_why(const struct vs_test *t, const struct vs_offer *o,
 		    const bitstr_t *given, const struct slot *s, time_t now)

@@ -3,14 +3,13 @@
  * What is warm before what must boot, as Slurm itself has it; then the
  * administrator's weights; then VMs that exist before new ones.
  *
- * Rules: what is borrowed is given back as it was, for Slurm doesn't set
- * sched_weight anew before each question. Records of nodes lie far apart, and
- * going through those of 10,000 candidates is what a question costs: they are
- * fetched ahead, and those that run, most of them, keep what they have. What
- * is noted is kept from one question to the next; they come one at a time
- * (JOB W).
- * Where stock weighs the nodes of a WILL_RUN itself, it is by their Weight and
- * who must boot: it finds another Weight there.
+ * Rules: the weights are restored after each query, because Slurm doesn't set
+ * sched_weight again before the next. Records of nodes lie far apart, and going
+ * through those of 10,000 candidates is what a question costs: they are fetched
+ * ahead, and those that run, most of them, keep what they have. What is noted
+ * is kept from one question to the next; they come one at a time (JOB W). Where
+ * stock weighs the nodes of a WILL_RUN itself, it is by their Weight and who
+ * must boot: it finds another Weight there.
  */
 #include "node_weights.h"
 #include "util/mem.h"

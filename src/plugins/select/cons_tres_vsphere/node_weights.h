@@ -6,7 +6,7 @@
 #include "engine/state/config.h"
 #include "plugins/slurm/compat.h"
 
-/* Candidates, by their index: nodes of ours, and others. */
+/* Candidates, by their index: managed nodes, and others. */
 struct vs_weighed {
 	const int *at;
 	const enum vs_avail *avail;	/* of at */

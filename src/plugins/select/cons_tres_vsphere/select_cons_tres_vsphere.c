@@ -6,8 +6,8 @@
  *
  * Client commands load it too (they unpack node records through it): there it
  * forwards and says nothing. Only slurmctld's node_init, the first call of a
- * process that controls the cluster, wakes the rest. No bytes of ours go into
- * job or node records: a later Slurm could not read them.
+ * process that controls the cluster, wakes the rest. The plugin adds no bytes
+ * to job or node records: a later Slurm could not read them.
  */
 #include <errno.h>
 #include "plugins/job_assignment.h"
@@ -244,7 +244,7 @@ VS_EXPORT int select_p_job_expand(job_record_t *from, job_record_t *to)
 		core->job_claim(to->job_id, to->restart_cnt, ids, n, true);
 		core->job_end(from->job_id, ids, n, false);
 	}
-	if (!rc && core)	/* though its nodes aren't ours: to's may be */
+	if (!rc && core)	/* though its nodes aren't managed: to's may be */
 		vs_account_moved(from, to);
 	return rc;
 }

@@ -60,7 +60,7 @@ static int note(void *x, void *arg)
 	time_t now = time(NULL), from =
 		resv_ptr->flags & RESERVE_FLAG_TIME_FLOAT ? now : 0;
 
-	/* In maintenance nothing of ours will run. */
+	/* In maintenance no managed node runs jobs. */
 	if (!resv_ptr->node_bitmap || (resv_ptr->flags & RESERVE_FLAG_MAINT) ||
 	    from + resv_ptr->end_time <= now)
 		return 0;

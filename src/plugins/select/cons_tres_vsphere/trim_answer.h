@@ -5,7 +5,7 @@
 
 #include "controller.h"
 
-/* The job's candidates of ours, and what may not be taken from it. */
+/* The job's managed candidates, and the nodes that may not be taken from it. */
 struct vs_candidates {
 	const struct vs_core_api *core;
 	const bitstr_t *required;	/* NULL: it names none */
@@ -22,10 +22,10 @@ int vs_surplus_clear(const struct vs_candidates *all, const bitstr_t *answer,
 		     bitstr_t *bitmap, struct vs_err *err);
 
 /*
- * After that: of ours, only what the answer had and could keep, what is warm,
- * and what the job names. Stock then fills up with others' nodes, or there is no
- * such answer. alike: nodes of other features than the surplus stay, for what
- * those lack these may not need.
+ * Leaves, of the managed nodes, those that the answer had and could keep, those
+ * whose VMs run, and those that the job names. cons_tres then adds unmanaged
+ * nodes, or finds no answer. alike: nodes with other features than the surplus
+ * stay, because they may not need the missing resource.
  */
 void vs_surplus_narrow(const struct vs_candidates *all, const bitstr_t *answer,
 		       bitstr_t *bitmap, bool alike);
