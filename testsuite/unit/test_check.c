@@ -430,6 +430,10 @@ static void where_no_numa_node_is_told_its_affinity_has_no_effect(void **state)
 	look();
 	assert_int_equal(found.n, 0);
 	h->numa_nodes = 2;
+	nodes = 0;		/* and no node of such a partition */
+	look();
+	assert_int_equal(found.n, 0);
+	nodes = 1;
 	h->pfs[0].numa = 0;
 	look();
 	assert_int_equal(found.n, 0);

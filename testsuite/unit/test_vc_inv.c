@@ -438,6 +438,27 @@ static void a_pf_is_joined_from_four_places(void **state)
 		"host host-1;");
 }
 
+/* As four of 13 real hosts say it: nodes with their cores and memory, and no
+ * device with any of them. A PF there has no NUMA node, rather than node 0. */
+static void nodes_that_list_no_device_have_none(void **state)
+{
+	DELIVERS(*state, UPDATE(SET("f-hosts", OBJ("enter", "HostSystem",
+		"host-1",
+		CHANGE("hardware.numaInfo", "{'numNodes':2,'numaNode':["
+		       "{'typeId':0,'cpuID':[0,2],"
+		       "'memoryRangeLength':68719476736},"
+		       "{'typeId':1,'cpuID':[1,3],'pciId':[],"
+		       "'memoryRangeLength':68719476736}]}") ","
+		CHANGE("config.pciPassthruInfo", "[{'_typeName':"
+		       "'HostSriovInfo','id':'0000:3b:00.0',"
+		       "'sriovCapable':true,'sriovActive':true,"
+		       "'numVirtualFunction':16}]") ","
+		CHANGE("config.network.pnic", "[{'key':'k-4',"
+		       "'device':'vmnic4','pci':'0000:3b:00.0'}]")))),
+		"host host-1 away 0x0 0MB hw0"
+		" 0000:3b:00.0=vmnic4//16/n-1:0x0MB/0;");
+}
+
 static void tasks_come_after_the_inventory(void **state)
 {
 	DELIVERS(*state, UPDATE(SET("f-tasks", OBJ("enter", "Task", "task-1",
@@ -517,6 +538,7 @@ int main(void)
 		T(a_lost_session_in_a_missing_set_is_an_error),
 		T(a_filter_that_is_not_ours_is_an_error),
 		T(a_pf_is_joined_from_four_places),
+		T(nodes_that_list_no_device_have_none),
 		T(devices_that_are_handed_out_are_told_with_their_ids),
 		T(what_a_host_has_by_name_is_told),
 		T(tasks_come_after_the_inventory),
