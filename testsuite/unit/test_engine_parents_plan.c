@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What svf plan says of parents: their calls, and how long they take. */
+#include "engine/tasks/clone_quota_i.h"
 #include "parents_stage.h"
 #include "util/json.h"
 
@@ -85,6 +86,55 @@ static void the_making_of_a_parent_is_in_it(void **state)
 	vs_jdoc_free(&doc);
 }
 
+/* The report's calls, and its most; 0: it names none. */
+static void calls_are(const char *nodes, int64_t calls, int64_t most)
+{
+	struct vs_jdoc doc = asked(nodes);
+
+	assert_int_equal(number(&doc, "calls"), calls);
+	assert_int_equal(number(&doc, "calls_most"), most ? most : -1);
+	vs_jdoc_free(&doc);
+}
+
+/*
+ * A new VM takes 2 calls: clone and power-on. A vCenter that refuses devices in its
+ * clone costs it 2 more: a second clone and a reconfiguration. A clone source takes
+ * 2: clone and snapshot. It has no devices that vCenter could refuse, so never more.
+ */
+static void the_most_calls_are_of_vms_and_not_of_clone_sources(void **state)
+{
+	(void)state;
+	vs_clones.way = (struct vs_clone_way) { .trial_ms = 0 };
+	begin_linked(4, 2);
+	per_host();
+	ready();
+	vs_str_replace(&vs_core.conf->placement, "spread");
+	/* 3 VMs on 2 hosts, each with a source of its own:
+	 * 3 x 2 + 2 x 2, and 3 x 2 more */
+	calls_are("vm[1-3]", 10, 16);
+	/* one VM on one of them: 1 x 2 + 1 x 2, and 1 x 2 more */
+	calls_are("vm1", 4, 6);
+	wants(7, "vm1");
+	assert_true(fake_finish(FAKE_CLONE));
+	turns(2);
+	/* One source is cloned and lacks its snapshot, the other one lacks both:
+	 * 3 x 2 + 1 + 2, and 3 x 2 more */
+	calls_are("vm[1-3]", 9, 15);
+	assert_true(fake_finish(FAKE_SNAPSHOT));
+	turns(2);
+	/* One source is ready: 3 x 2 + 2, and 3 x 2 more */
+	calls_are("vm[1-3]", 8, 14);
+	assert_true(fake_finish(FAKE_CLONE));	/* vm1's, with its VF */
+	turns(2);
+	/* vm1 is powered on, 2 VMs and a source are made: 1 + 2 x 2 + 2. The way
+	 * is known now. */
+	calls_are("vm[1-3]", 7, 0);
+	vs_clones.way.takes = (struct vs_vcenter_id) { .uuid = "" };
+	/* vm1 is never cloned again: 1 + 2 x 2 + 2, and 2 x 2 more */
+	calls_are("vm[1-3]", 7, 11);
+	vs_str_replace(&vs_core.conf->placement, NULL);
+}
+
 /* One that stands frozen has no snapshot, and lacks none. */
 static void an_instant_clone_is_one_call(void **state)
 {
@@ -138,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_making_of_a_parent_is_in_it),
+		cmocka_unit_test(the_most_calls_are_of_vms_and_not_of_clone_sources),
 		cmocka_unit_test(an_instant_clone_is_one_call),
 		cmocka_unit_test(hours_without_anybody_are_no_measure),
 	};
