@@ -32,24 +32,24 @@ int svf_ask(const char *verb, uint32_t job, const char *name,
 	return vs_jdoc_parse(doc, answer, answer_len, &err) ? SVF_AWAY : SVF_OK;
 }
 
-int svf_order(const char *verb, const char *name, const char *text,
-	      struct vs_jdoc *doc)
+int svf_request(const char *verb, const char *name, const char *text,
+		struct vs_jdoc *doc)
 {
 	(void)text;
 	return svf_ask(verb, 0, name, doc);
 }
 
-int svf_order_at(const char *verb, const char *name, const char *text,
-		 int64_t at, struct vs_jdoc *doc)
+int svf_request_at(const char *verb, const char *name, const char *text,
+		   int64_t at, struct vs_jdoc *doc)
 {
 	(void)at;
-	return svf_order(verb, name, text, doc);
+	return svf_request(verb, name, text, doc);
 }
 
-int svf_order_nodes(const char *verb, const char *nodes, const char *text,
-		    struct vs_jdoc *doc)
+int svf_request_nodes(const char *verb, const char *nodes, const char *text,
+		      struct vs_jdoc *doc)
 {
-	return svf_order(verb, nodes, text, doc);
+	return svf_request(verb, nodes, text, doc);
 }
 
 /* Instead of src/svf/rpc/where.c: nobody is asked. */
@@ -153,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	/* As a time, whatever it is: a day in a tm's reach, or none. */
 	time = vs_asprintf("%.*s", (int)(size - 1), (const char *)data + 1);
-	if (svf_when(time, 1789000000) > (int64_t)1 << 57)
+	if (svf_start_parse(time, 1789000000) > (int64_t)1 << 57)
 		abort();
 	answer = (const char *)data + 1;
 	answer_len = size - 1;

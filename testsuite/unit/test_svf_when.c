@@ -37,14 +37,16 @@ static void slurms_forms_are_understood(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(rows); i++)
-		assert_int_equal(svf_when(rows[i].text, NOW), rows[i].at);
+		assert_int_equal(svf_start_parse(rows[i].text, NOW),
+				 rows[i].at);
 }
 
 /* On 2026-03-29 the clock goes from 2:00 to 3:00. */
 static void a_day_may_have_23_hours(void **state)
 {
 	(void)state;
-	assert_int_equal(svf_when("12:00", 1774695600 + 3600), 1774778400);
+	assert_int_equal(svf_start_parse("12:00", 1774695600 + 3600),
+			 1774778400);
 }
 
 static void what_is_not_wholly_a_time_is_none(void **state)
@@ -57,7 +59,7 @@ static void what_is_not_wholly_a_time_is_none(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(texts); i++)
-		assert_int_equal(svf_when(texts[i], NOW), -1);
+		assert_int_equal(svf_start_parse(texts[i], NOW), -1);
 }
 
 int main(void)

@@ -34,7 +34,7 @@ static void print_codes_json(const struct svf *s)
 		const struct vs_check_kind *k = &vs_check_kinds[i];
 		struct json_object *o;
 
-		if (!svf_wanted(s, k->code))
+		if (!svf_column_shown(s, k->code))
 			continue;
 		o = vs_jb_obj(NULL);
 		vs_jb_str(o, "code", k->code);
@@ -56,9 +56,9 @@ int svf_codes_print(const struct svf *s)
 		print_codes_json(s);
 		return SVF_OK;
 	}
-	t = svf_table_of(&svf_codes, s);
+	t = svf_table_build(&svf_codes, s);
 	for (int i = 0; i < VS_CHECKS; i++)
-		if (svf_wanted(s, vs_check_kinds[i].code))
+		if (svf_column_shown(s, vs_check_kinds[i].code))
 			svf_row_add(t, &(struct svf_row){
 				.p = &vs_check_kinds[i] });
 	svf_table_print(t, s->no_header);

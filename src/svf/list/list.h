@@ -46,17 +46,18 @@ char *svf_fields(const struct svf_list *l);
 /* A column's title, to be free()d. */
 char *svf_title(const struct svf_col *col);
 /* \033[...m for the cell of such a column, "" for none. */
-const char *svf_colour_of(const struct svf_col *col, const char *cell);
+const char *svf_cell_colour(const struct svf_col *col, const char *cell);
 
 /* ---- table.c: aligned columns ------------------------------------------ */
 /* These columns, by -O and --sort of s (NULL: the usual ones, all rows as they
  * come); rows by svf_row_add(). Print it with svf_table_print(). */
-struct svf_table *svf_table_of(const struct svf_list *l, const struct svf *s);
+struct svf_table *svf_table_build(const struct svf_list *l,
+				  const struct svf *s);
 void svf_row_add(struct svf_table *t, const struct svf_row *row);
 /* A row for each element; returns how many they are. */
 size_t svf_rows_add(struct svf_table *t, struct vs_j list);
 /* The same as a table, which is printed unless it is empty or its answer can't be
- * read. s: as of svf_table_of(). */
+ * read. s: as of svf_table_build(). */
 size_t svf_print_rows(const struct svf_list *l, const struct svf *s,
 		      struct vs_j list);
 /* The next cell; a row ends by itself. Control characters become '?'. */
@@ -74,7 +75,7 @@ const char *svf_span(int64_t s, char out[16]);
 const char *svf_clock(int64_t at, const char *form, char out[32]);
 
 /* Is this name wanted: no names given, or among them. */
-bool svf_wanted(const struct svf *s, const char *name);
+bool svf_column_shown(const struct svf *s, const char *name);
 /* Are the names of the command line those of list[].key? SVF_NO with a line on
  * stderr for each that is none. */
 int svf_names_check(const struct svf *s, struct vs_j list, const char *key);

@@ -80,12 +80,12 @@ int svf_show_list(const struct svf *s, const char *verb, const char *key,
 		return rc;
 	if (s->json)
 		return svf_print_named(s, &doc, verb, key);
-	t = svf_table_of(l, s);
+	t = svf_table_build(l, s);
 	all = vs_j_get(vs_j_root(&doc), verb);
 	for (size_t i = 0; i < vs_j_len(all); i++) {
 		struct vs_j j = vs_j_at(all, i);
 
-		if (!svf_wanted(s, vs_j_str(vs_j_get(j, key))))
+		if (!svf_column_shown(s, vs_j_str(vs_j_get(j, key))))
 			continue;
 		if (add)
 			add(t, j);

@@ -34,7 +34,7 @@ static void put(struct svf_table *t, char *cell_take)
 	t->cells[t->ncells++] = svf_clean(cell_take);
 }
 
-struct svf_table *svf_table_of(const struct svf_list *l, const struct svf *s)
+struct svf_table *svf_table_build(const struct svf_list *l, const struct svf *s)
 {
 	struct svf_table *t = vs_calloc(1, sizeof(*t));
 	struct vs_err err;
@@ -121,7 +121,7 @@ size_t svf_rows_add(struct svf_table *t, struct vs_j list)
 size_t svf_print_rows(const struct svf_list *l, const struct svf *s,
 		      struct vs_j list)
 {
-	struct svf_table *t = svf_table_of(l, s);
+	struct svf_table *t = svf_table_build(l, s);
 	size_t n = svf_rows_add(t, list);
 
 	if (n && !list.doc->err.code)
@@ -193,7 +193,7 @@ static void print_row(const struct svf_table *t, char *const *row,
 		if (widths[i] < 0)
 			continue;
 		printf("%s", i ? "  " : "");
-		print_cell(pick, text, colour ? svf_colour_of(
+		print_cell(pick, text, colour ? svf_cell_colour(
 			   &t->list.cols[pick->col], text) : "", widths[i],
 			   i == last);
 	}
@@ -321,7 +321,7 @@ const char *svf_span(int64_t s, char out[16])
 	return out;
 }
 
-bool svf_wanted(const struct svf *s, const char *name)
+bool svf_column_shown(const struct svf *s, const char *name)
 {
 	for (int i = 0; i < s->argc; i++)
 		if (!strcmp(s->argv[i], name))

@@ -121,7 +121,7 @@ static const struct { const char *word, *colour; } eyes[] = {
 	{ "not_responding", YELLOW }, { "?", YELLOW },
 };
 
-const char *svf_colour_of(const struct svf_col *col, const char *cell)
+const char *svf_cell_colour(const struct svf_col *col, const char *cell)
 {
 	const char *found = "";
 

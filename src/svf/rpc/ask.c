@@ -350,8 +350,8 @@ int svf_ask_nodes(const char *verb, const char *nodes, struct vs_jdoc *doc)
 	return ask(&req, doc);
 }
 
-int svf_order_nodes(const char *verb, const char *nodes, const char *text,
-		    struct vs_jdoc *doc)
+int svf_request_nodes(const char *verb, const char *nodes, const char *text,
+		      struct vs_jdoc *doc)
 {
 	struct vs_ctl_request req = { 0 };
 
@@ -366,14 +366,14 @@ int svf_order_nodes(const char *verb, const char *nodes, const char *text,
 	return ask(&req, doc);
 }
 
-int svf_order(const char *verb, const char *name, const char *text,
-	      struct vs_jdoc *doc)
+int svf_request(const char *verb, const char *name, const char *text,
+		struct vs_jdoc *doc)
 {
-	return svf_order_at(verb, name, text, 0, doc);
+	return svf_request_at(verb, name, text, 0, doc);
 }
 
-int svf_order_at(const char *verb, const char *name, const char *text,
-		 int64_t at, struct vs_jdoc *doc)
+int svf_request_at(const char *verb, const char *name, const char *text,
+		   int64_t at, struct vs_jdoc *doc)
 {
 	struct vs_ctl_request req = { .at = at };
 

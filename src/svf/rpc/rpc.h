@@ -46,14 +46,14 @@ int svf_ask(const char *verb, uint32_t job, const char *name,
 int svf_ask_nodes(const char *verb, const char *nodes, struct vs_jdoc *doc);
 /* The same for an operator's order about a node or host (or none: ""), and
  * why ("": not said). */
-int svf_order(const char *verb, const char *name, const char *text,
-	      struct vs_jdoc *doc);
+int svf_request(const char *verb, const char *name, const char *text,
+		struct vs_jdoc *doc);
 /* The same, to be done at a time (s since the epoch; 0: now). */
-int svf_order_at(const char *verb, const char *name, const char *text,
-		 int64_t at, struct vs_jdoc *doc);
+int svf_request_at(const char *verb, const char *name, const char *text,
+		   int64_t at, struct vs_jdoc *doc);
 /* An order for nodes, as Slurm lists them, and why. */
-int svf_order_nodes(const char *verb, const char *nodes, const char *text,
-		    struct vs_jdoc *doc);
+int svf_request_nodes(const char *verb, const char *nodes, const char *text,
+		      struct vs_jdoc *doc);
 
 /* ---- clean.c ------------------------------------------------------------ */
 /* Replaces characters that could control a terminal by '?', in place. Returns

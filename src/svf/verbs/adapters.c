@@ -248,11 +248,12 @@ static void print_json(const struct svf *s, const struct site *site)
 	VS_FREE char *text = NULL;
 
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++)
-		if (s->flag || svf_wanted(s, vs_adapter_kinds[i].name))
+		if (s->flag || svf_column_shown(s, vs_adapter_kinds[i].name))
 			vs_jb_add(kinds, kind_json(&vs_adapter_kinds[i]));
 	vs_jb_put(top, "types", kinds);
 	for (size_t i = 0; !site->unread && i < site->conf->nadapters; i++)
-		if (!s->flag || svf_wanted(s, site->conf->adapters[i].name))
+		if (!s->flag ||
+		    svf_column_shown(s, site->conf->adapters[i].name))
 			vs_jb_add(list, adapter_json(&site->conf->adapters[i]));
 	if (site->unread)
 		vs_jb_str(top, "unread", site->unread);
@@ -270,7 +271,7 @@ static size_t add_types(const struct svf *s, const struct site *site,
 	size_t n = 0;
 
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++) {
-		if (!svf_wanted(s, vs_adapter_kinds[i].name))
+		if (!svf_column_shown(s, vs_adapter_kinds[i].name))
 			continue;
 		rows[n] = (struct row) { .kind = &vs_adapter_kinds[i],
 					 .site = site };
@@ -287,7 +288,7 @@ static size_t add_adapters(const struct svf *s, const struct site *site,
 	for (size_t i = 0; !site->unread && i < site->conf->nadapters; i++) {
 		const struct vs_conf_adapter *a = &site->conf->adapters[i];
 
-		if (!svf_wanted(s, a->name))
+		if (!svf_column_shown(s, a->name))
 			continue;
 		rows[n] = (struct row) { .kind = kind_of(a), .a = a,
 					 .site = site };
@@ -300,7 +301,7 @@ static int print_table(const struct svf *s, const struct site *site)
 {
 	VS_FREE struct row *rows = vs_calloc(VS_ADAPTER_TYPES +
 				site->conf->nadapters, sizeof(*rows));
-	struct svf_table *t = svf_table_of(s->flag ? &adapters : &types, s);
+	struct svf_table *t = svf_table_build(s->flag ? &adapters : &types, s);
 	size_t n = s->flag ? add_adapters(s, site, t, rows) :
 		add_types(s, site, t, rows);
 

@@ -50,8 +50,8 @@ static const struct svf_list list = SVF_LIST(cols);
 
 static bool wanted(const struct svf *s, struct vs_j f)
 {
-	return svf_wanted(s, str_of(f, "code")) ||
-		svf_wanted(s, str_of(f, "object"));
+	return svf_column_shown(s, str_of(f, "code")) ||
+		svf_column_shown(s, str_of(f, "object"));
 }
 
 static void print_fix(struct vs_j f)
@@ -74,7 +74,7 @@ static void print_fix(struct vs_j f)
 
 static void print_list(const struct svf *s, struct vs_j all)
 {
-	struct svf_table *t = svf_table_of(&list, s);
+	struct svf_table *t = svf_table_build(&list, s);
 
 	for (size_t i = 0; i < vs_j_len(all); i++)
 		if (wanted(s, vs_j_at(all, i)))

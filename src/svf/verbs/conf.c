@@ -183,7 +183,7 @@ static int print_keys(const struct svf *s)
 		print_keys_json();
 		return SVF_OK;
 	}
-	t = svf_table_of(&list, s);
+	t = svf_table_build(&list, s);
 	for (size_t k = 0; k < vs_conf_nkeys; k++)
 		svf_row_add(t, &(struct svf_row){ .p = &vs_conf_keys[k] });
 	svf_table_print(t, s->no_header);

@@ -95,13 +95,13 @@ static int finish(const struct svf *s, struct vs_jdoc *doc, char *line_take)
 
 static int drain(const struct svf *s)
 {
-	VS_FREE char *text = svf_words(s, s->flag ? 3 : 2, " ");
+	VS_FREE char *text = svf_args_join(s, s->flag ? 3 : 2, " ");
 	struct vs_jdoc doc;
 	int64_t at = 0;
 	int rc;
 
 	if (s->flag)
-		at = svf_when(s->argv[2], (int64_t)time(NULL));
+		at = svf_start_parse(s->argv[2], (int64_t)time(NULL));
 	if (s->flag && at <= 0) {
 		fprintf(stderr, "svf: host: TIME is 14:00, 2026-03-01T14:00 or now+2hours, not %s\n",
 			s->argv[2]);
@@ -109,8 +109,8 @@ static int drain(const struct svf *s)
 	}
 	if (!svf_reason_fits("host", text))
 		return SVF_USAGE;
-	rc = svf_order_at(s->also ? "drain-requeue" : "drain", s->argv[1],
-			  text, at, &doc);
+	rc = svf_request_at(s->also ? "drain-requeue" : "drain", s->argv[1],
+			    text, at, &doc);
 	return rc ? rc : finish(s, &doc, drained_words(vs_j_root(&doc)));
 }
 
@@ -118,8 +118,8 @@ static int plan(const struct svf *s)
 {
 	struct vs_jdoc doc;
 	struct vs_j nodes;
-	int rc = svf_order(s->also ? "leave-requeue" : "leave", s->argv[1], "",
-			   &doc);
+	int rc = svf_request(s->also ? "leave-requeue" : "leave", s->argv[1],
+			     "", &doc);
 
 	if (rc)
 		return rc;
@@ -133,7 +133,7 @@ static int resume(const struct svf *s)
 {
 	struct vs_jdoc doc;
 	struct vs_j top;
-	int rc = svf_order("resume", s->argv[1], "", &doc);
+	int rc = svf_request("resume", s->argv[1], "", &doc);
 
 	if (rc)
 		return rc;

@@ -137,7 +137,7 @@ static int run(const struct svf *s)
 		return rc ? rc : unknown;
 	}
 	jobs = vs_j_get(vs_j_root(&doc), "jobs");
-	t = svf_table_of(&list, s);
+	t = svf_table_build(&list, s);
 	for (size_t i = 0; i < vs_j_len(jobs); i++) {
 		struct vs_j job = vs_j_at(jobs, i);
 

@@ -59,12 +59,12 @@ const struct svf_list svf_node_list = SVF_LIST(cols);
 
 void svf_print_nodes(const struct svf *s, struct vs_j nodes)
 {
-	struct svf_table *t = svf_table_of(&svf_node_list, s);
+	struct svf_table *t = svf_table_build(&svf_node_list, s);
 
 	for (size_t i = 0; i < vs_j_len(nodes); i++) {
 		struct vs_j node = vs_j_at(nodes, i);
 
-		if (svf_wanted(s, vs_j_str(vs_j_get(node, "node"))))
+		if (svf_column_shown(s, vs_j_str(vs_j_get(node, "node"))))
 			svf_row_add(t, &(struct svf_row){ .j = node });
 	}
 	if (!nodes.doc->err.code)

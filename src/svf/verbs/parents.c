@@ -32,7 +32,7 @@ static int run(const struct svf *s)
 	return svf_show_list(s, "parents", "vm", &list, NULL);
 }
 
-const struct svf_verb svf_parents = {
+const struct svf_verb svf_clone_sources = {
 	.name = "parents", .args = "[VM...]", .run = run, .reads = true,
 	.list = &list,
 	.what = "VMs that linked and instant clones stand on",

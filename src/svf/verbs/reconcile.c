@@ -67,7 +67,7 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 {
 	struct vs_j top = vs_j_root(doc), vms = vs_j_opt(top, "vms");
 	struct vs_j suspect = vs_j_opt(top, "suspect");
-	struct svf_table *t = svf_table_of(&list, s);
+	struct svf_table *t = svf_table_build(&list, s);
 	size_t n = svf_rows_add(t, vms);
 
 	n += svf_rows_add(t, suspect);
@@ -83,7 +83,7 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 static int confirm(const struct svf *s)
 {
 	struct vs_jdoc doc;
-	int rc = svf_order("confirm", "", "", &doc);
+	int rc = svf_request("confirm", "", "", &doc);
 
 	if (rc)
 		return rc;
@@ -123,7 +123,7 @@ static int run_adopt(const struct svf *s)
 	struct vs_j top;
 	int rc = no_arguments(s, "adopt");
 
-	if (rc || (rc = svf_order("adopt", "", "", &doc)))
+	if (rc || (rc = svf_request("adopt", "", "", &doc)))
 		return rc;
 	top = vs_j_root(&doc);
 	return svf_finish(s, &doc, vs_asprintf(
@@ -144,7 +144,7 @@ const struct svf_verb svf_adopt = {
 
 /* ---- words of orders -------------------------------------------------------- */
 
-char *svf_words(const struct svf *s, int from, const char *between)
+char *svf_args_join(const struct svf *s, int from, const char *between)
 {
 	char *text = vs_strdup("");
 

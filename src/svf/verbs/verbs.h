@@ -7,21 +7,21 @@
 
 extern const struct svf_verb svf_hosts, svf_nodes, svf_jobs, svf_why, svf_status,
 	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf,
-	svf_plan, svf_check, svf_adapters, svf_parents;
+	svf_plan, svf_check, svf_adapters, svf_clone_sources;
 
 /* ---- when.c ------------------------------------------------------------ */
 /* A time as Slurm's commands take them: 14:00 (today, or tomorrow if that is
  * over), 2026-03-01, 2026-03-01T14:00[:00], now+3 (seconds), now+2hours,
  * tomorrow, midnight, noon. s since the epoch, this machine's time zone; -1: it
  * is none of these. now_s: as time(NULL). */
-int64_t svf_when(const char *text, int64_t now_s);
+int64_t svf_start_parse(const char *text, int64_t now_s);
 
 /* ---- reconcile.c: of orders ---------------------------------------------- */
 #define SVF_REASON_MAX 120	/* vs_ctl_request.text */
 /* The end of an order: what came back in one line (taken) or as JSON. */
 int svf_finish(const struct svf *s, struct vs_jdoc *doc, char *line);
 /* The words from there on; free() it. */
-char *svf_words(const struct svf *s, int from, const char *between);
+char *svf_args_join(const struct svf *s, int from, const char *between);
 bool svf_reason_fits(const char *verb, const char *text);	/* or says not */
 
 /* ---- nodes.c ----------------------------------------------------------- */

@@ -15,7 +15,7 @@ static int forget(const struct svf *s)
 	const char *host;
 	struct vs_jdoc doc;
 	struct vs_j top;
-	int rc = svf_order("forget", s->argv[1], "", &doc);
+	int rc = svf_request("forget", s->argv[1], "", &doc);
 
 	if (rc)
 		return rc;
@@ -61,7 +61,7 @@ static const struct svf_list list = SVF_LIST(cols);
 static int print(const struct svf *s, struct vs_jdoc *doc)
 {
 	struct vs_j nodes = vs_j_get(vs_j_root(doc), "nodes");
-	struct svf_table *t = svf_table_of(&list, s);
+	struct svf_table *t = svf_table_build(&list, s);
 	int rc, no = SVF_OK;
 
 	for (size_t i = 0; i < vs_j_len(nodes); i++) {
@@ -85,7 +85,7 @@ static int order(const struct svf *s, const char *verb, const char *nodes,
 		 const char *why)
 {
 	struct vs_jdoc doc;
-	int rc = svf_order_nodes(verb, nodes, why, &doc);
+	int rc = svf_request_nodes(verb, nodes, why, &doc);
 
 	return rc ? rc : print(s, &doc);
 }
@@ -102,7 +102,7 @@ static int order_on(const struct svf *s, const char *verb)
 
 static int evict(const struct svf *s)
 {
-	VS_FREE char *why = svf_words(s, 2, " ");
+	VS_FREE char *why = svf_args_join(s, 2, " ");
 
 	if (s->also)
 		return order_on(s, "evict-on");
@@ -113,7 +113,7 @@ static int evict(const struct svf *s)
 
 static int rebuild(const struct svf *s)
 {
-	VS_FREE char *nodes = svf_words(s, 1, ",");
+	VS_FREE char *nodes = svf_args_join(s, 1, ",");
 
 	if (s->also)
 		return order_on(s, "rebuild-on");

@@ -71,7 +71,7 @@ static int64_t of_day(int hour, int minute, int second, int days, int64_t now_s)
 	}
 }
 
-int64_t svf_when(const char *text, int64_t now_s)
+int64_t svf_start_parse(const char *text, int64_t now_s)
 {
 	static const char *const dates[] = {
 		"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d",
