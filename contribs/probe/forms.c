@@ -75,7 +75,7 @@ void q_transcoder(struct probe *p, struct answer *a)
 					 p->release);
 
 	for (size_t i = 0; i < VS_COUNT(objects); i++) {
-		struct vs_vc_question q = { .path = path,
+		struct vs_vc_raw_request q = { .path = path,
 			.text = objects[i].xml, .content = VS_VC_CONTENT_XML };
 		struct reply r;
 
@@ -178,7 +178,7 @@ static void read_beyond(struct probe *p, struct answer *a, struct vs_j content,
 	vs_jb_add(refs, vs_spec_object(beyond[i].type, id));
 	if (ask(p, &r, "PropertyCollector",
 		vs_vc_id(p->vc, "PropertyCollector"), "RetrievePropertiesEx",
-		vs_spec_retrieve(vs_spec_filter_of(props, refs)), 0))
+		vs_spec_retrieve(vs_spec_filter(props, refs)), 0))
 		saw_err(a, beyond[i].type, &r.err);
 	else
 		see_missing(a, beyond[i].type, vs_j_root(&r.doc));
@@ -284,7 +284,7 @@ void q_emptypost(struct probe *p, struct answer *a)
 	for (size_t i = 0; i < VS_COUNT(kinds); i++) {
 		const char *what = i ? "with Content-Type" :
 			"without Content-Type";
-		struct vs_vc_question q = { .type = "ServiceInstance",
+		struct vs_vc_raw_request q = { .type = "ServiceInstance",
 			.moid = "ServiceInstance", .method = "CurrentTime",
 			.content = kinds[i] };
 		struct reply r;

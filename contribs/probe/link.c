@@ -201,8 +201,8 @@ static void on_load_begin(void *arg)
 		vm_wipe(&p->vms[--p->nvms]);
 }
 
-static void say_privs(char *out, size_t size, const struct vs_vc_lack *of,
-		      size_t n)
+static void say_privs(char *out, size_t size,
+		      const struct vs_vc_missing_privilege *of, size_t n)
 {
 	out[0] = '\0';
 	for (size_t i = 0; i < n; i++) {
@@ -247,8 +247,8 @@ bool link_until(struct probe *p, bool (*test)(struct probe *p, void *arg),
 			return true;
 		if (now >= end || (probe_stop && !p->cleaning))
 			return false;
-		vs_vc_turn(p->vc, now, end - now < 100 ? (int)(end - now) : 100,
-			   -1);
+		vs_vc_iterate(p->vc, now,
+			      end - now < 100 ? (int)(end - now) : 100, -1);
 	}
 }
 
@@ -295,11 +295,11 @@ static bool reply_done(struct probe *p, void *arg)
 /* What releases it has is asked whatever hello says. */
 static void ask_versions(struct probe *p, struct reply *r)
 {
-	struct vs_vc_question q = { .path = "/sdk/vimServiceVersions.xml",
+	struct vs_vc_raw_request q = { .path = "/sdk/vimServiceVersions.xml",
 		.get = true, .fn = on_reply, .arg = r, .timeout_ms = 15000 };
 
 	r->sent_ms = vs_now_ms();
-	if (vs_vc_ask(p->vc, &q, NULL, &r->err))
+	if (vs_vc_raw_call(p->vc, &q, NULL, &r->err))
 		r->done = true;
 }
 
@@ -309,7 +309,7 @@ static bool is_met(struct probe *p, struct vs_err *err)
 
 	VS_GROW(p->late, p->cap_late, p->nlate + 1);
 	p->late[p->nlate++] = versions;
-	vs_vc_look_on(p->vc, contact_seen, p);
+	vs_vc_observe_calls(p->vc, contact_seen, p);
 	ask_versions(p, versions);
 	link_until(p, loaded_or_hopeless, NULL, p->o.quick ? 15000 : 120000);
 	link_until(p, reply_done, versions, 15000);
@@ -373,7 +373,7 @@ void link_close(struct probe *p)
 /* ---- calls by hand ------------------------------------------------------------------ */
 
 static int send_and_wait(struct probe *p, struct reply *r,
-			 struct vs_vc_question *q,
+			 struct vs_vc_raw_request *q,
 			 struct json_object *body_take)
 {
 	/* It may be answered after we gave up waiting: it outlives that. */
@@ -384,7 +384,7 @@ static int send_and_wait(struct probe *p, struct reply *r,
 	own->sent_ms = vs_now_ms();
 	q->fn = on_reply;
 	q->arg = own;
-	if (vs_vc_ask(p->vc, q, body_take, &r->err)) {
+	if (vs_vc_raw_call(p->vc, q, body_take, &r->err)) {
 		free(own);
 		return -1;
 	}
@@ -401,7 +401,7 @@ static int send_and_wait(struct probe *p, struct reply *r,
 int ask(struct probe *p, struct reply *r, const char *type, const char *moid,
 	const char *method, struct json_object *body_take, int timeout_ms)
 {
-	struct vs_vc_question q = { .type = type, .moid = moid,
+	struct vs_vc_raw_request q = { .type = type, .moid = moid,
 		.method = method, .timeout_ms = timeout_ms,
 		.mutating = strstr(method, "_Task") &&
 			strncmp(method, "Check", 5) };
@@ -409,7 +409,7 @@ int ask(struct probe *p, struct reply *r, const char *type, const char *moid,
 	return send_and_wait(p, r, &q, body_take);
 }
 
-int ask_any(struct probe *p, struct reply *r, struct vs_vc_question *q)
+int ask_any(struct probe *p, struct reply *r, struct vs_vc_raw_request *q)
 {
 	return send_and_wait(p, r, q, NULL);
 }
@@ -417,7 +417,7 @@ int ask_any(struct probe *p, struct reply *r, struct vs_vc_question *q)
 int ask_get(struct probe *p, struct reply *r, const char *type,
 	    const char *moid, const char *property)
 {
-	struct vs_vc_question q = { .type = type, .moid = moid,
+	struct vs_vc_raw_request q = { .type = type, .moid = moid,
 		.method = property, .get = true };
 
 	return send_and_wait(p, r, &q, NULL);

@@ -166,7 +166,7 @@ int ask(struct probe *p, struct reply *r, const char *type, const char *moid,
 int ask_get(struct probe *p, struct reply *r, const char *type,
 	    const char *moid, const char *property);
 /* Any question: its fn and arg are set here. */
-int ask_any(struct probe *p, struct reply *r, struct vs_vc_question *q);
+int ask_any(struct probe *p, struct reply *r, struct vs_vc_raw_request *q);
 void reply_free(struct reply *r);
 /* What the task itself says: the fault's own type and words, before our client
  * makes sense of them. */
@@ -262,7 +262,7 @@ void names_free(struct names *m);
 /* ---- contact.c ------------------------------------------------------------------ */
 const char *stage_name(enum stage stage);
 enum stage stage_of(const char *path);
-/* A vs_vc_seen_fn, with the probe as arg. */
+/* A vs_vc_exchange_fn, with the probe as arg. */
 void contact_seen(void *arg, const struct vs_vc_exchange *x);
 void contact_down(struct probe *p, const struct vs_err *err);
 void contact_text(struct probe *p, FILE *f);

@@ -273,7 +273,7 @@ static void q_tasks(struct probe *p, struct answer *a)
 	uint64_t was = p->beats;
 	struct reply r;
 
-	vs_vc_slow_now(p->vc);
+	vs_vc_poll_request(p->vc);
 	if (!link_until(p, beat_after, &was, 60000)) {
 		saw(a, "the slow beat brought nothing");
 		return;

@@ -372,7 +372,7 @@ bool vms_end(struct probe *p)
 	p->cleaning = true;
 	if (!p->changed)
 		return true;
-	vs_vc_retry_now(p->vc);
+	vs_vc_retry(p->vc);
 	if (!link_until(p, loaded, NULL, 300000)) {
 		fprintf(stderr, "svf-probe: vCenter has gone: look for VMs named probe-* in folder %s and remove them\n",
 			p->o.folder);

@@ -69,7 +69,7 @@ static bool sees_task(struct probe *p, void *arg)
 			return true;
 	}
 	l->beat = p->beats;
-	vs_vc_slow_now(p->vc);
+	vs_vc_poll_request(p->vc);
 	return false;
 }
 
@@ -92,7 +92,7 @@ static void q_maintenance(struct probe *p, struct answer *a)
 			   h->name))
 		goto end;
 	l.host = h->moid;
-	vs_vc_slow_now(p->vc);
+	vs_vc_poll_request(p->vc);
 	task = link_until(p, sees_task, &l, 60000);
 	early = in_maintenance(p, &l);
 	saw(a, "the task is %s while a VM with a card runs there; the host says maintenance: %s",
@@ -200,9 +200,12 @@ end:
 
 static long hello_status(struct probe *p)
 {
-	struct vs_vc_question q = { .path = "/api/vcenter/system?action=hello",
+	struct vs_vc_raw_request q = {
+		.path = "/api/vcenter/system?action=hello",
 		.text = "{\"api_releases\":[\"8.0.3.0\",\"8.0.2.0\"]}",
-		.content = VS_VC_CONTENT_JSON, .timeout_ms = 5000 };
+		.content = VS_VC_CONTENT_JSON,
+		.timeout_ms = 5000
+	};
 	struct reply r;
 	long status;
 

@@ -31,8 +31,8 @@ static int watch_open(struct probe *p, struct watch *w, struct answer *a)
 		w->pc = vs_strdup(vs_j_ref(vs_j_root(&r.doc), NULL));
 	reply_free(&r);
 	if (w->pc && !ask(p, &r, "PropertyCollector", w->pc, "CreateFilter",
-			  vs_spec_create_filter(vs_spec_filter_of(props,
-								  objects)), 0)) {
+			  vs_spec_create_filter(vs_spec_filter(props,
+							       objects)), 0)) {
 		reply_free(&r);
 		if (!ask(p, &r, "PropertyCollector", w->pc, "WaitForUpdatesEx",
 			 vs_spec_wait("", 5), 0)) {
@@ -113,7 +113,7 @@ static void q_truncated(struct probe *p, struct answer *a)
 		vs_jb_free(props);
 		vs_jb_free(objects);
 	} else if (ask(p, &r, "PropertyCollector", w.pc, "CreateFilter",
-		       vs_spec_create_filter(vs_spec_filter_of(props, objects)),
+		       vs_spec_create_filter(vs_spec_filter(props, objects)),
 		       0)) {
 		saw_err(a, "CreateFilter", &r.err);
 		reply_free(&r);
@@ -159,7 +159,7 @@ static struct json_object *read_two(struct probe *p, bool report)
 	vs_jb_add(props, vs_spec_props("VirtualMachine", name));
 	vs_jb_add(objects, vs_spec_object("VirtualMachine", p->source));
 	vs_jb_add(objects, vs_spec_object("VirtualMachine", "vm-999999999"));
-	f = vs_spec_filter_of(props, objects);
+	f = vs_spec_filter(props, objects);
 	vs_jb_bool(f, "reportMissingObjectsInResults", report);
 	return vs_spec_retrieve(f);
 }
@@ -195,7 +195,7 @@ static int read_source(struct probe *p, struct reply *r,
 	vs_jb_add(objects, vs_spec_object("VirtualMachine", p->source));
 	return ask(p, r, "PropertyCollector",
 		   vs_vc_id(p->vc, "PropertyCollector"), "RetrievePropertiesEx",
-		   vs_spec_retrieve(vs_spec_filter_of(props, objects)), 0);
+		   vs_spec_retrieve(vs_spec_filter(props, objects)), 0);
 }
 
 static void q_boxes(struct probe *p, struct answer *a)
@@ -251,7 +251,7 @@ static void q_subtype(struct probe *p, struct answer *a)
 					  p->cluster));
 	if (ask(p, &r, "PropertyCollector",
 		vs_vc_id(p->vc, "PropertyCollector"), "RetrievePropertiesEx",
-		vs_spec_retrieve(vs_spec_filter_of(props, objects)), 0))
+		vs_spec_retrieve(vs_spec_filter(props, objects)), 0))
 		saw_err(a, "configurationEx.drsConfig", &r.err);
 	else
 		saw(a, "configurationEx.drsConfig can be read");
@@ -281,7 +281,7 @@ static void q_pages(struct probe *p, struct answer *a)
 	vs_jb_add(objects, vs_spec_view_members("ContainerView", view));
 	if (ask(p, &r, "PropertyCollector",
 		vs_vc_id(p->vc, "PropertyCollector"), "RetrievePropertiesEx",
-		vs_spec_retrieve(vs_spec_filter_of(props, objects)), 0)) {
+		vs_spec_retrieve(vs_spec_filter(props, objects)), 0)) {
 		saw_err(a, "all VMs' names", &r.err);
 	} else {
 		bool more = !vs_j_null(vs_j_opt(vs_j_root(&r.doc), "token"));

@@ -228,7 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	for (int64_t now = 1000, n = 0; n < 400 && input < input_end;
 	     n++, now += 2000) {
-		vs_vc_turn(r.vc, now, 0, -1);
+		vs_vc_iterate(r.vc, now, 0, -1);
 		if (vs_vc_is_up(r.vc) && n % 4 == 3)
 			ask(&r);
 	}

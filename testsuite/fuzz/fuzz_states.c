@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	/* each wait is at most a minute */
 	for (int n = 0; n < 2000 && (left || !vs_vc_is_up(vc)); n++)
-		vs_vc_turn(vc, now += 61000, 0, -1);
+		vs_vc_iterate(vc, now += 61000, 0, -1);
 	vs_vc_stats_get(vc, &stats);
 	if (script.lost_id || script.mistyped || stats.refused_events ||
 	    (!vs_vc_is_up(vc) && !refused))

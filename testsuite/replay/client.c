@@ -178,11 +178,12 @@ static void configure(struct vs_vc *vc, struct vs_j of)
 	take_templates(vc, vs_j_get(of, "templates"));
 }
 
-static struct json_object *lacks(const struct vs_vc_lack *list, size_t n)
+static struct json_object *lacks(const struct vs_vc_missing_privilege *list,
+				 size_t n)
 {
 	static const char *const uses[VS_VC_USES] = {
 		[VS_VC_FOR_JOBS] = "jobs", [VS_VC_FOR_NOTES] = "notes",
-		[VS_VC_FOR_PARENTS] = "parents",
+		[VS_VC_FOR_SOURCES] = "parents",
 		[VS_VC_FOR_LINKED] = "linked",
 		[VS_VC_FOR_VMOTION] = "vmotion",
 		[VS_VC_FOR_POLICY] = "policy" };
@@ -216,7 +217,7 @@ void replay_rights(struct vs_j line)
 	vs_jb_str(o, "rights", vs_j_str(vs_j_get(line, "name")));
 	vs_jb_str(o, "request", last_call(vc)->body);
 	answer(vc, vs_j_get(line, "rights"));
-	vs_vcx_rights_tell(vc, &told);
+	vs_vcx_rights_publish(vc, &told);
 	vs_jb_bool(o, "known", told.rights_known);
 	vs_jb_put(o, "lacks", lacks(told.lacks, told.nlacks));
 	vs_jb_put(o, "excess", lacks(told.excess, told.nexcess));

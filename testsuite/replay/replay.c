@@ -457,14 +457,16 @@ static void capacity(struct vs_inv *inv, struct vs_j line)
 
 		vs_capacity_cluster(inv, vs_j_str(effective), &e);
 	}
-	vs_capacity_settle(inv);
+	vs_capacity_finish(inv);
 }
 
 /* ---- documents ------------------------------------------------------------ */
 
-static const struct { const char *name; enum vcx_filter filter; } filters[] = {
-	{ "hosts", VCX_F_HOSTS }, { "vms", VCX_F_VMS }, { "ours", VCX_F_OURS },
-	{ "tasks", VCX_F_TASKS } };
+static const struct { const char *name; enum vcx_filter filter;
+} filters[] = { { "hosts", VCX_F_HOSTS },
+		{ "vms", VCX_F_VMS },
+		{ "ours", VCX_F_MANAGED },
+		{ "tasks", VCX_F_TASKS } };
 
 static void session(struct vs_inv *inv, struct vs_j ids)
 {

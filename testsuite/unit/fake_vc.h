@@ -53,7 +53,7 @@ enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
 
 #define FAKE_CARDS VS_CARDS_MAX
 struct fake_card {
-	enum vs_vc_net_kind kind;
+	enum vs_vc_net_type kind;
 	char mac[20], pci[16], label[64];	/* label: of a device */
 	int vendor, device;
 	size_t noptions;		/* that were said of its parameters */
@@ -82,7 +82,7 @@ struct fake_vm {
 	int nmore;
 	int64_t memory_mb;
 	/* as asked for */
-	enum vs_vc_net_kind kind;
+	enum vs_vc_net_type kind;
 	bool mem_locked, latency_high, mtu_change;
 	char mtu[8], source[32];
 	int64_t cpu_reserved_mhz;
@@ -103,14 +103,14 @@ extern struct vs_vc_stats fake_stats;	/* as the client counts */
 extern bool fake_guest;
 /* The CPU reservation that all VMs show, -1: what they have. */
 extern int64_t fake_shown_mhz;
-extern enum vs_vc_calm fake_calm;	/* as the client was told last */
+extern enum vs_vc_poll fake_calm;	/* as the client was told last */
 /* What the slow beat brings; unknown (-1), 1 TiB and 0 after a reset. */
 extern int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb;
 extern enum vs_vc_auto fake_drs, fake_ha;	/* no, no */
 extern bool fake_moves;				/* DRS, VMs that are on */
 extern struct vs_vc_override fake_override;	/* vm NULL: none */
 extern bool fake_rights_known;			/* true */
-extern struct vs_vc_lack fake_lack;		/* key NULL: none */
+extern struct vs_vc_missing_privilege fake_lack;	/* key NULL: none */
 extern const char *fake_excess;
 void fake_beat_reset(void);
 /* Two datastores, s and t (datastore-1 and -2), instead of the one: all hosts

@@ -6,12 +6,12 @@
 #include "util/mem.h"
 
 bool fake_slow_asked;
-enum vs_vc_calm fake_calm;
+enum vs_vc_poll fake_calm;
 enum vs_vc_auto fake_drs = VS_VC_AUTO_NO, fake_ha = VS_VC_AUTO_NO;
 bool fake_moves;
 struct vs_vc_override fake_override;
 bool fake_rights_known = true;
-struct vs_vc_lack fake_lack;
+struct vs_vc_missing_privilege fake_lack;
 const char *fake_excess = "";
 int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb;
 enum fake_stores fake_stores;
@@ -112,7 +112,7 @@ void fake_slow(const struct vs_vc_task *tasks, size_t n)
 		.moves = fake_moves,
 		.overrides = &fake_override,
 		.noverrides = fake_override.vm ? 1 : 0 };
-	struct vs_vc_lack spare = { "", "", fake_excess, false };
+	struct vs_vc_missing_privilege spare = { "", "", fake_excess, false };
 	struct vs_vc_slow s = { .tasks = tasks, .ntasks = n,
 				.store_free_mb = fake_store_mb,
 				.pools = &pool, .npools = 1,
@@ -140,7 +140,7 @@ void vs_vc_free(struct vs_vc *vc, int logout_ms)
 	(void)logout_ms;
 }
 
-bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
+bool vs_vc_iterate(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
 {
 	(void)vc;
 	(void)now_ms;
@@ -155,18 +155,18 @@ bool vs_vc_is_up(const struct vs_vc *vc)
 	return true;
 }
 
-void vs_vc_retry_now(struct vs_vc *vc)
+void vs_vc_retry(struct vs_vc *vc)
 {
 	(void)vc;
 }
 
-void vs_vc_slow_now(struct vs_vc *vc)
+void vs_vc_poll_request(struct vs_vc *vc)
 {
 	(void)vc;
 	fake_slow_asked = true;
 }
 
-void vs_vc_calm(struct vs_vc *vc, enum vs_vc_calm calm)
+void vs_vc_poll_set(struct vs_vc *vc, enum vs_vc_poll calm)
 {
 	(void)vc;
 	fake_calm = calm;

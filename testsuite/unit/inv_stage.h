@@ -170,7 +170,7 @@ STAGE int setup(void **state)
 	inv->task = on_task;
 	inv->task_lost = on_task_lost;
 	inv->filter[VCX_F_VMS] = vs_strdup("f-vms");
-	inv->filter[VCX_F_OURS] = vs_strdup("f-ours");
+	inv->filter[VCX_F_MANAGED] = vs_strdup("f-ours");
 	inv->filter[VCX_F_HOSTS] = vs_strdup("f-hosts");
 	inv->filter[VCX_F_TASKS] = vs_strdup("f-tasks");
 	out[0] = '\0';

@@ -20,9 +20,9 @@ static void begin_asleep(int nodes)
 {
 	begin(nodes, 2, 2, "warm");
 	ready();
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 	pass_s(31);
-	assert_int_equal(fake_calm, VS_VC_ASLEEP);
+	assert_int_equal(fake_calm, VS_VC_POLL_LOWEST);
 }
 
 static void who_wants_nothing_for_half_a_minute_is_asleep(void **state)
@@ -31,9 +31,9 @@ static void who_wants_nothing_for_half_a_minute_is_asleep(void **state)
 	begin(2, 2, 2, "warm");
 	ready();
 	pass_s(28);
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 	pass_s(3);
-	assert_int_equal(fake_calm, VS_VC_ASLEEP);
+	assert_int_equal(fake_calm, VS_VC_POLL_LOWEST);
 }
 
 static void a_job_that_begins_ends_it_at_once(void **state)
@@ -42,10 +42,10 @@ static void a_job_that_begins_ends_it_at_once(void **state)
 	begin_asleep(2);
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	turn();
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 	flags("vm1", BOOT);
 	pass_s(40);		/* the clone takes its time */
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 }
 
 static void vms_that_are_on_are_looked_after_more_closely(void **state)
@@ -58,17 +58,17 @@ static void vms_that_are_on_are_looked_after_more_closely(void **state)
 	bring_up(7, "vm1");
 	one = id("vm1");
 	pass_s(28);
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 	pass_s(4);
-	assert_int_equal(fake_calm, VS_VC_CALM);
+	assert_int_equal(fake_calm, VS_VC_POLL_LOW);
 	vs_job_end(&vs_core, 7, &one, 1, false);
 	flags("vm1", GOING);
 	turn();
-	assert_int_equal(fake_calm, VS_VC_ALERT);	/* it is to go off */
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);	/* it is to go off */
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	flags("vm1", DOWN);
 	pass_s(40);
-	assert_int_equal(fake_calm, VS_VC_ASLEEP);
+	assert_int_equal(fake_calm, VS_VC_POLL_LOWEST);
 }
 
 static void who_waits_for_vfs_hears_of_them_at_once(void **state)
@@ -80,12 +80,12 @@ static void who_waits_for_vfs_hears_of_them_at_once(void **state)
 	one = id("vm1");
 	refuse(7, &one, 1, 1, "no VF is free");
 	turn();
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 	pass_s(40);
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 	vs_jobs_clear();
 	pass_s(31);
-	assert_int_equal(fake_calm, VS_VC_ASLEEP);
+	assert_int_equal(fake_calm, VS_VC_POLL_LOWEST);
 }
 
 static void a_prolog_that_waits_ends_it(void **state)
@@ -98,7 +98,7 @@ static void a_prolog_that_waits_ends_it(void **state)
 	flags("vm1", UP);
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
 	turn();
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 }
 
 static void an_operators_order_ends_it(void **state)
@@ -109,9 +109,9 @@ static void an_operators_order_ends_it(void **state)
 	begin_asleep(1);
 	vs_jb_free(vs_core_act("confirm", "", "", 0, &err));
 	turn();
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 	pass_s(31);
-	assert_int_equal(fake_calm, VS_VC_ASLEEP);
+	assert_int_equal(fake_calm, VS_VC_POLL_LOWEST);
 }
 
 static void a_vm_of_ours_that_no_node_stands_for_ends_it(void **state)
@@ -125,7 +125,7 @@ static void a_vm_of_ours_that_no_node_stands_for_ends_it(void **state)
 		 vm->uuid);
 	fake_show(vm);
 	pass_s(2);
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 }
 
 static void whoever_has_lost_vcenter_is_alert(void **state)
@@ -137,7 +137,7 @@ static void whoever_has_lost_vcenter_is_alert(void **state)
 	vs_err_set(&err, VS_E_RETRY, "vCenter does not answer");
 	fake_tell(down, &err);
 	turn();
-	assert_int_equal(fake_calm, VS_VC_ALERT);
+	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 }
 
 int main(void)

@@ -168,8 +168,9 @@ static void commands_and_rights_are_for_operators(void **st)
 	one_host();
 	vs_core.port = &port;
 	esx1.power = "low";
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B, C.D",
-		VS_VC_FOR_JOBS };
+	fake_lack = (struct vs_vc_missing_privilege) { "Folder", "slurm",
+						       "A.B, C.D",
+						       VS_VC_FOR_JOBS };
 	show();
 	fake_slow(NULL, 0);
 	turns(2);
@@ -236,8 +237,8 @@ static void while_vcenter_is_away_that_is_what_is_said(void **st)
 
 /* ---- a right that is no job's business ----------------------------------------- */
 
-static void lacks_and_runs(const struct vs_vc_lack *lack, enum vs_check code,
-			   const char *words)
+static void lacks_and_runs(const struct vs_vc_missing_privilege *lack,
+			   enum vs_check code, const char *words)
 {
 	const struct vs_finding *f;
 	size_t n;
@@ -263,7 +264,7 @@ static void lacks_and_runs(const struct vs_vc_lack *lack, enum vs_check code,
 
 static void rights_that_no_start_needs_stop_none(void **st)
 {
-	static const struct vs_vc_lack hot = { "Folder", "slurm",
+	static const struct vs_vc_missing_privilege hot = { "Folder", "slurm",
 		"Resource.HotMigrate", VS_VC_FOR_VMOTION };
 
 	(void)st;
@@ -280,9 +281,9 @@ static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)
 	} rows[] = {
 		{ VS_VC_FOR_NOTES, VS_CLONE_FULL, true, true },
 		{ VS_VC_FOR_NOTES, VS_CLONE_FULL, false, false },
-		{ VS_VC_FOR_PARENTS, VS_CLONE_INSTANT, false, true },
-		{ VS_VC_FOR_PARENTS, VS_CLONE_LINKED, false, true },
-		{ VS_VC_FOR_PARENTS, VS_CLONE_FULL, true, false },
+		{ VS_VC_FOR_SOURCES, VS_CLONE_INSTANT, false, true },
+		{ VS_VC_FOR_SOURCES, VS_CLONE_LINKED, false, true },
+		{ VS_VC_FOR_SOURCES, VS_CLONE_FULL, true, false },
 		{ VS_VC_FOR_LINKED, VS_CLONE_LINKED, false, true },
 		{ VS_VC_FOR_LINKED, VS_CLONE_INSTANT, true, false },
 	};
@@ -295,8 +296,9 @@ static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
 		vs_core.profiles[0].clone = rows[i].clone;
 		vs_core.profiles[0].annotation = rows[i].notes ? "x" : NULL;
-		fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B",
-			rows[i].use };
+		fake_lack = (struct vs_vc_missing_privilege) { "Folder",
+							       "slurm", "A.B",
+							       rows[i].use };
 		fake_slow(NULL, 0);
 		turns(2);
 		assert_null(vs_ask_blocked(&vs_core));

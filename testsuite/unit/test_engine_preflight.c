@@ -151,7 +151,7 @@ static void nothing_is_reclaimed_for_a_job_that_may_not_begin(void **st)
 	turns(3);
 	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
 	fake_drs = VS_VC_AUTO_NO;
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B",
+	fake_lack = (struct vs_vc_missing_privilege) { "Folder", "slurm", "A.B",
 		VS_VC_FOR_JOBS };
 	beat();
 	turns(3);
@@ -170,7 +170,7 @@ static void a_missing_right_is_named_and_stops_new_jobs_alone(void **st)
 	begin(1, 1, 1, "off");
 	ready();
 	bring_up(7, "vm1");
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm",
+	fake_lack = (struct vs_vc_missing_privilege) { "Folder", "slurm",
 		"VirtualMachine.Config.Memory, Resource.ColdMigrate",
 		VS_VC_FOR_JOBS };
 	beat();
@@ -189,7 +189,7 @@ static void a_right_missing_on_a_template_stops_the_jobs_that_need_it(void **st)
 	(void)st;
 	begin(1, 1, 1, "warm");
 	ready();
-	fake_lack = (struct vs_vc_lack) { "Template", "tpl", "A.B",
+	fake_lack = (struct vs_vc_missing_privilege) { "Template", "tpl", "A.B",
 		VS_VC_FOR_JOBS };
 	beat();
 	HAS(refusal("vm1"), "on Template=tpl: A.B");
@@ -197,7 +197,7 @@ static void a_right_missing_on_a_template_stops_the_jobs_that_need_it(void **st)
 	fake_lack.name = "another";
 	beat();
 	assert_string_equal(refusal("vm1"), "");
-	fake_lack = (struct vs_vc_lack) { "Network", "NET", "C.D",
+	fake_lack = (struct vs_vc_missing_privilege) { "Network", "NET", "C.D",
 		VS_VC_FOR_JOBS };
 	beat();
 	HAS(refusal("vm1"), "on Network=NET: C.D");
@@ -211,7 +211,7 @@ static void rights_that_are_not_told_are_as_they_were(void **st)
 	ready();
 	assert_string_equal(refusal("vm1"), "");
 	fake_rights_known = true;
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B",
+	fake_lack = (struct vs_vc_missing_privilege) { "Folder", "slurm", "A.B",
 		VS_VC_FOR_JOBS };
 	beat();
 	fake_rights_known = false;
@@ -391,7 +391,7 @@ static void observe_needs_no_rights_and_says_which_it_would(void **st)
 	begin(1, 1, 1, "warm");
 	vs_core.port = &port;
 	vs_core.observe = true;
-	fake_lack = (struct vs_vc_lack) { "Folder", "slurm", "A.B",
+	fake_lack = (struct vs_vc_missing_privilege) { "Folder", "slurm", "A.B",
 		VS_VC_FOR_JOBS };
 	ready();
 	HAS(vs_ask_blocked(&vs_core), "Mode=observe");

@@ -42,14 +42,14 @@ static void what_may_be_read_again_is_readable_again(void **state)
 	feed(*state, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
 		"vm-1", CHANGE("name", STR("a"))))));
 	wanted_is(*state, "vm-1/1 ");
-	read_anew(*state, VCX_F_OURS, "", MISSING);
+	read_anew(*state, VCX_F_MANAGED, "", MISSING);
 	assert_non_null(strstr(out, "vm vm-1 unreadable"));
 	/* Also when vCenter says nothing of it, and only in that filter. */
-	vs_inv_try_barred(*state);
+	vs_inv_retry_blocked(*state);
 	wanted_is(*state, "vm-1/1 ");
-	read_anew(*state, VCX_F_OURS, PROP("name", STR("vm001")), "");
+	read_anew(*state, VCX_F_MANAGED, PROP("name", STR("vm001")), "");
 	assert_non_null(strstr(out, "vm vm-1 name=vm001 power=poweredOn"));
-	vs_inv_try_barred(*state);
+	vs_inv_retry_blocked(*state);
 	wanted_is(*state, "");
 }
 
@@ -69,7 +69,7 @@ static void what_bars_is_understood_in_both_forms(void **state)
 						     "vm-1", ""))));
 		assert_int_equal(feed(*state, t[i]), 0);
 		assert_non_null(strstr(out, "vm vm-1 unreadable"));
-		vs_inv_try_barred(*state);
+		vs_inv_retry_blocked(*state);
 		wanted_is(*state, "vm-1/0 ");
 	}
 }
@@ -117,7 +117,7 @@ static void all_that_is_barred_has_its_turn(void **state)
 		assert_int_equal(feed(inv, set), 0);
 	}
 	for (int i = 0; i < 3; i++)
-		vs_inv_try_barred(inv);
+		vs_inv_retry_blocked(inv);
 	for (vm = inv->vms; vm; vm = vm->hh.next) {
 		struct vcx_refetch *r;
 

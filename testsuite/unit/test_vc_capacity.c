@@ -125,7 +125,7 @@ static void system_is(struct vs_inv *inv, int i, const struct real *r,
 static void settle(struct vs_inv *inv)
 {
 	out[0] = '\0';
-	vs_capacity_settle(inv);
+	vs_capacity_finish(inv);
 	vs_inv_flush(inv);
 }
 
@@ -338,17 +338,17 @@ static void numa_nodes_have_their_part_of_what_vms_can_have(void **state)
 	assert_int_equal(feed(*state, NUMA_INFO(
 		NUMA_NODE(0, "'memoryRangeLength':274877906944") ","
 		NUMA_NODE(1, "'memoryRangeLength':4096"))), 0);
-	assert_int_equal(vs_inv_numa_of(host(*state, 0), "0000:00:00.0",
-					&cores, &mb), 0);
+	assert_int_equal(vs_inv_pci_numa(host(*state, 0), "0000:00:00.0",
+					 &cores, &mb), 0);
 	assert_int_equal(mb, 262144 * (524143 * 88LL / 100 - 1024) / 524143);
 	assert_int_equal(cores, 2);
-	assert_int_equal(vs_inv_numa_of(host(*state, 0), "0000:01:00.0",
-					&cores, &mb), 1);
+	assert_int_equal(vs_inv_pci_numa(host(*state, 0), "0000:01:00.0",
+					 &cores, &mb), 1);
 	assert_int_equal(mb, 0);
 	assert_int_equal(feed(*state, NUMA_INFO(
 		NUMA_NODE(0, "'memorySize':137438953472,"
 			  "'memoryRangeLength':4096"))), 0);
-	vs_inv_numa_of(host(*state, 0), "0000:00:00.0", &cores, &mb);
+	vs_inv_pci_numa(host(*state, 0), "0000:00:00.0", &cores, &mb);
 	assert_int_equal(mb, 131072 * (524143 * 88LL / 100 - 1024) / 524143);
 }
 

@@ -75,7 +75,7 @@ static struct json_object *a_filter(void)
 	vs_jb_add(p, vs_spec_props("Task", (const char *const[]){
 		"info.state", "info.error", NULL }));
 	vs_jb_add(o, vs_spec_view_members("ListView", "session[52a]52c"));
-	return vs_spec_filter_of(p, o);
+	return vs_spec_filter(p, o);
 }
 
 #define FILTER "{'_typeName':'PropertyFilterSpec'," \

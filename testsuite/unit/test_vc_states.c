@@ -165,7 +165,7 @@ static unsigned int comes_up(void)
 	last_down = VS_OK;
 	login_spoiled = false;
 	for (n = 1; n < 400; n++) {
-		vs_vc_turn(vc, 1000 + n * 2000, 0, -1);
+		vs_vc_iterate(vc, 1000 + n * 2000, 0, -1);
 		if (script.calls > bad_call + 1 && vs_vc_is_up(vc))
 			break;
 	}
@@ -263,19 +263,19 @@ static void a_vcenter_that_forgets_each_version_is_asked_slowly(void **state)
 		waits = 0;
 		downs = 0;
 		while (!downs && now < 60000)
-			vs_vc_turn(vc, now += 100, 0, -1);
+			vs_vc_iterate(vc, now += 100, 0, -1);
 		assert_int_equal(downs, 1);
 		assert_uint_in_range(waits, 3, 10);
 		assert_false(vs_vc_is_up(vc));
 		/* a minute of it: at most one session a second */
 		waits = 0;
 		for (int64_t end = now + 60000; now < end;)
-			vs_vc_turn(vc, now += 100, 0, -1);
+			vs_vc_iterate(vc, now += 100, 0, -1);
 		assert_uint_in_range(waits, 4, 600);
 		/* and it comes back */
 		script.spoil = NULL;
 		for (int n = 0; n < 40 && !vs_vc_is_up(vc); n++)
-			vs_vc_turn(vc, now += 2000, 0, -1);
+			vs_vc_iterate(vc, now += 2000, 0, -1);
 		assert_true(vs_vc_is_up(vc));
 		vs_vc_free(vc, 0);
 	}
@@ -297,12 +297,12 @@ static void one_version_that_is_lost_costs_no_session(void **state)
 	script.spoil = spoil_second_waits;
 	waits = 0;
 	while (!vs_vc_is_up(vc))
-		vs_vc_turn(vc, now += 2000, 0, -1);
+		vs_vc_iterate(vc, now += 2000, 0, -1);
 	downs = 0;
 	for (int n = 0; n < 20; n++) {
 		waits = 1;
 		for (int k = 0; k < 4; k++)
-			vs_vc_turn(vc, now += 2000, 0, -1);
+			vs_vc_iterate(vc, now += 2000, 0, -1);
 		assert_int_equal(waits, 0);
 		assert_true(vs_vc_is_up(vc));
 	}
@@ -335,11 +335,11 @@ static void a_file_that_is_corrected_during_the_attempt_counts(void **state)
 		ca_is_corrected = i;
 		vc->http.ca_file = vs_strdup(ca);
 		for (downs = 0; !downs && now < 60000;)
-			vs_vc_turn(vc, now += 100, 0, -1);
+			vs_vc_iterate(vc, now += 100, 0, -1);
 		assert_int_equal(script.calls, 2);
 		end = now + 50000;
 		while (script.calls == 2 && now < end)
-			vs_vc_turn(vc, now += 100, 0, -1);
+			vs_vc_iterate(vc, now += 100, 0, -1);
 		if (i)
 			assert_uint_in_range(end - now,
 				50000 - 2 * VCX_PASSWORD_CHECK_MS, 50000);
@@ -360,7 +360,7 @@ static void a_password_file_of_another_mode_is_not_read(void **state)
 	assert_int_equal(chmod(file, 0700), 0);
 	downs = 0;
 	for (int64_t now = 1000; !downs && now < 60000; now += 100)
-		vs_vc_turn(vc, now, 0, -1);
+		vs_vc_iterate(vc, now, 0, -1);
 	assert_int_equal(chmod(file, 0600), 0);
 	assert_int_equal(downs, 1);
 	assert_int_equal(last_down, VS_E_CONFIG);
@@ -381,18 +381,18 @@ static int count_waits(unsigned int call)
 static void a_wait_that_does_not_wait_is_not_repeated_at_once(void **state)
 {
 	(void)state;
-	for (int calm = 0; calm < VS_VC_CALMS; calm++) {
+	for (int calm = 0; calm < VS_VC_POLLS; calm++) {
 		struct vs_vc *vc = script_client(file, NULL, &events);
 		int64_t now = 1000;
 
 		script.spoil = count_waits;
 		waits = 0;
-		vs_vc_calm(vc, calm);
+		vs_vc_poll_set(vc, calm);
 		while (!vs_vc_is_up(vc))
-			vs_vc_turn(vc, now += 2000, 0, -1);
+			vs_vc_iterate(vc, now += 2000, 0, -1);
 		waits = 0;
 		for (int64_t end = now + 60000; now < end;)
-			vs_vc_turn(vc, now += 100, 0, -1);
+			vs_vc_iterate(vc, now += 100, 0, -1);
 		assert_uint_in_range(waits, 1, 400);
 		vs_vc_free(vc, 0);
 	}
@@ -451,7 +451,7 @@ static void ends(struct vs_vc *vc, int64_t *now, int objects)
 	asked = 0;
 	downs = 0;
 	for (int n = 0; n < 1000 && !downs; n++)
-		vs_vc_turn(vc, *now += 1000, 0, -1);
+		vs_vc_iterate(vc, *now += 1000, 0, -1);
 	assert_int_equal(downs, 1);
 	assert_int_equal(last_down, VS_E_RETRY);
 	if (!strstr(last_words, "has no end"))
@@ -461,7 +461,7 @@ static void ends(struct vs_vc *vc, int64_t *now, int objects)
 	assert_false(vs_vc_is_up(vc));
 	script.instead = NULL;
 	for (int n = 0; n < 40 && !vs_vc_is_up(vc); n++)
-		vs_vc_turn(vc, *now += 2000, 0, -1);
+		vs_vc_iterate(vc, *now += 2000, 0, -1);
 	assert_true(vs_vc_is_up(vc));
 }
 
@@ -501,7 +501,7 @@ static void changes_that_end_may_be_many(void **state)
 	(void)state;
 	script.instead = NULL;
 	while (!vs_vc_is_up(vc))
-		vs_vc_turn(vc, now += 2000, 0, -1);
+		vs_vc_iterate(vc, now += 2000, 0, -1);
 	endless_call = "/WaitForUpdatesEx";
 	endless = a_part(0);
 	script.instead = two_parts;
@@ -509,7 +509,7 @@ static void changes_that_end_may_be_many(void **state)
 	downs = 0;
 	vc->slow_at = INT64_MAX;	/* the script has no more beats */
 	while (asked < 3 * VCX_PAGES_MAX) {
-		vs_vc_turn(vc, now += 1000, 0, -1);
+		vs_vc_iterate(vc, now += 1000, 0, -1);
 		if (downs)
 			fail_msg("%s", last_words);
 	}
@@ -528,7 +528,7 @@ static void a_call_of_an_unknown_object_is_not_sent(void **state)
 	vc = script_client(file, NULL, &events);
 	vs_vcx_login(vc);	/* before ServiceContent was read */
 	assert_int_equal(script.calls, 0);
-	vs_vc_turn(vc, 1000, 0, -1);
+	vs_vc_iterate(vc, 1000, 0, -1);
 	assert_false(script.lost_id);
 	assert_false(script.mistyped);
 	vs_vc_free(vc, 0);
@@ -612,7 +612,7 @@ static void no_copy_of_the_password_is_left(void **state)
 	assert_int_equal(before, 0);
 	vc = script_client(path, NULL, &events);
 	for (int n = 1; n < 40 && !vs_vc_is_up(vc); n++)
-		vs_vc_turn(vc, 1000 + n * 2000, 0, -1);
+		vs_vc_iterate(vc, 1000 + n * 2000, 0, -1);
 	assert_true(vs_vc_is_up(vc));
 	assert_int_equal(at_login, 1);
 	assert_int_equal(after, 0);

@@ -52,8 +52,8 @@ static void numbers_are_read_while_the_client_works(void **state)
 	assert_non_null(vc);
 	assert_int_equal(pthread_create(&thread, NULL, reader, &backwards), 0);
 	for (int i = 0; i < 20; i++) {
-		vs_vc_retry_now(vc);
-		vs_vc_turn(vc, vs_now_ms(), 20, -1);
+		vs_vc_retry(vc);
+		vs_vc_iterate(vc, vs_now_ms(), 20, -1);
 	}
 	stop = true;
 	pthread_join(thread, NULL);

@@ -23,7 +23,7 @@ static int begin(void **state)
 	memset(&vc, 0, sizeof(vc));
 	setup(state);
 	inv = *state;
-	inv->task = vs_vcx_task_seen;
+	inv->task = vs_vcx_task_received;
 	inv->task_lost = vs_vcx_task_lost;
 	inv->ctx = &vc;
 	vc.inv = inv;

@@ -89,7 +89,7 @@ static void what_was_known_stays_until_it_is_readable_again(void **state)
 	assert_int_equal(lines, 1);	/* it is known of it */
 	wanted_is(inv, "");
 	/* On the beat, as long as it takes. */
-	vs_inv_try_barred(inv);
+	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "vm-1/0 ");
 	read_anew(inv, VCX_F_VMS, "vm-1", PROP("runtime.powerState",
 		STR("suspended")) "," PROP("config.hardware.device", "[" CARD
@@ -97,8 +97,8 @@ static void what_was_known_stays_until_it_is_readable_again(void **state)
 		"");
 	assert_string_equal(out, "vm vm-1 unreadable power=suspended host="
 			    " owner=- card=4/00:50:56:00:00:01/auto;");
-	vs_inv_try_barred(inv);
-	vs_inv_try_barred(inv);
+	vs_inv_retry_blocked(inv);
+	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "vm-1/0 ");
 	read_anew(inv, VCX_F_VMS, "vm-1", PROP("runtime.powerState",
 		STR("suspended")) "," PROP("config.hardware.device", "[" CARD
@@ -106,7 +106,7 @@ static void what_was_known_stays_until_it_is_readable_again(void **state)
 			      "{'reservation':2048}"), "");
 	assert_string_equal(out, "vm vm-1 power=suspended host= owner=- uuid="
 			    " locked=0 mem=2048 card=4/00:50:56:00:00:01/auto;");
-	vs_inv_try_barred(inv);
+	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "");
 	assert_int_equal(lines, 1);
 	feed(inv, UPDATE(VM("modify", "vm-1", DEVICES("7"))));
@@ -156,19 +156,19 @@ static void a_host_with_a_bad_value_is_unreadable(void **state)
 		"[{'_typeName':'HostSriovInfo','sriovCapable':true,'id':7}]")),
 		"host host-1 unreadable;");
 	assert_int_equal(host_had & VS_VC_HOST_PFS, 0);
-	vs_inv_try_barred(inv);
+	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "host-1/2 ");
 	read_anew(inv, VCX_F_HOSTS, "host-1", PROP("runtime.connectionState",
 		STR("connected")) "," PROP("config.pciPassthruInfo", "[]") ","
 		PROP("config.network.pnic", "[]"), "");
 	assert_string_equal(out, "host host-1 connected 0x0 0MB hw0;");
 	assert_true(host_had & VS_VC_HOST_PFS);
-	vs_inv_try_barred(inv);
+	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "");
 	/* What only its checks ask keeps no VM away. */
 	DELIVERS(inv, HOST("modify", CHANGE("config.powerSystemInfo", "7")),
 		 "");
-	vs_inv_try_barred(inv);
+	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "host-1/2 ");
 }
 
@@ -249,7 +249,7 @@ static void what_vcenter_fails_to_read_is_not_taken_for_unset(void **state)
 		 " mem=0;");
 	assert_string_equal(said, "what vCenter sends of vm-1 can't be read: "
 			    "runtime.host: No.\n");
-	vs_inv_try_barred(inv);
+	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "vm-1/0 ");
 	read_anew(inv, VCX_F_VMS, "vm-1", PROP("runtime.powerState",
 		STR("poweredOn")) "," PROP("config.hardware.device", "[]"),
@@ -277,10 +277,10 @@ static void many_are_said_in_few_lines(void **state)
 		assert_int_equal(feed(inv, set), 0);
 	}
 	assert_int_equal(lines, 8);
-	vs_inv_try_barred(inv);
+	vs_inv_retry_blocked(inv);
 	assert_int_equal(lines, 9);
 	assert_non_null(strstr(said, "can't be read, 32 times more\n"));
-	vs_inv_try_barred(inv);
+	vs_inv_retry_blocked(inv);
 	assert_int_equal(lines, 9);
 }
 

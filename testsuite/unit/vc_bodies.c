@@ -19,7 +19,7 @@ static void line(const char *type, struct json_object *body)
 	free(text);
 }
 
-static struct vs_vc_card_spec card(enum vs_vc_net_kind kind, const char *pci,
+static struct vs_vc_card_spec card(enum vs_vc_net_type kind, const char *pci,
 				   bool distributed)
 {
 	return (struct vs_vc_card_spec){
@@ -43,7 +43,7 @@ static struct json_object *one(struct json_object *item)
 static struct json_object *filter(const char *type, enum vcx_filter f,
 				  const char *view_type)
 {
-	return vs_spec_filter_of(
+	return vs_spec_filter(
 		one(vs_spec_props(type, vs_inv_paths(NULL, f))),
 		one(vs_spec_view_members(view_type, "session[52a]52c")));
 }
@@ -68,18 +68,18 @@ static void session_bodies(void)
 	line("CreateFilterRequestType", vs_spec_create_filter(
 		filter("VirtualMachine", VCX_F_VMS, "ContainerView")));
 	line("CreateFilterRequestType", vs_spec_create_filter(
-		filter("VirtualMachine", VCX_F_OURS, "ContainerView")));
+		filter("VirtualMachine", VCX_F_MANAGED, "ContainerView")));
 	line("CreateFilterRequestType", vs_spec_create_filter(
 		filter("HostSystem", VCX_F_HOSTS, "ContainerView")));
 	line("CreateFilterRequestType", vs_spec_create_filter(
-		vs_spec_filter_of(one(vs_spec_props("HostSystem",
-						    vs_inv_host_paths)),
+		vs_spec_filter(one(vs_spec_props("HostSystem",
+						 vs_inv_host_paths)),
 			one(vs_spec_view_members("ContainerView",
 						 "session[52a]52c")))));
 	line("CreateFilterRequestType", vs_spec_create_filter(
 		filter("Task", VCX_F_TASKS, "ListView")));
 	line("RetrievePropertiesExRequestType", vs_spec_retrieve(
-		vs_spec_filter_of(one(vs_spec_props("Task",
+		vs_spec_filter(one(vs_spec_props("Task",
 				vs_inv_paths(NULL, VCX_F_TASKS))),
 			one(vs_spec_object("Task", "task-1")))));
 	line("ContinueRetrievePropertiesExRequestType",

@@ -68,7 +68,7 @@ static bool is_barred(struct vs_inv *inv, const char *moid)
 {
 	struct vcx_vm *vm = vs_inv_vm(inv, moid);
 
-	return vm && vs_inv_vm_barred(vm);
+	return vm && vs_inv_vm_blocked(vm);
 }
 
 /* Returns what is wrong, or NULL. */

@@ -213,13 +213,13 @@ static bool obey(char *line)
 	if (!strcmp(w.w[0], "quit"))
 		return false;
 	if (!strcmp(w.w[0], "retry"))
-		vs_vc_retry_now(vc);
+		vs_vc_retry(vc);
 	else if (!strcmp(w.w[0], "slow"))
-		vs_vc_slow_now(vc);
+		vs_vc_poll_request(vc);
 	else if (!strcmp(w.w[0], "stats"))
 		do_stats();
 	else if (!strcmp(w.w[0], "calm") && w.n == 2)
-		vs_vc_calm(vc, (enum vs_vc_calm)strtol(w.w[1], NULL, 10));
+		vs_vc_poll_set(vc, (enum vs_vc_poll)strtol(w.w[1], NULL, 10));
 	if (w.n < 2 || !strcmp(w.w[0], "calm"))
 		return true;
 	id = obey_vm(&w, &err);
@@ -241,7 +241,7 @@ static void loop(void)
 		char *end;
 		ssize_t n;
 
-		vs_vc_turn(vc, vs_now_ms(), 1000, 0);
+		vs_vc_iterate(vc, vs_now_ms(), 1000, 0);
 		if (poll(&in, 1, 0) <= 0)
 			continue;
 		n = read(0, buf + have, sizeof(buf) - 1 - have);

@@ -70,7 +70,8 @@ static void put_auto(struct json_object *o, const struct vs_vc_cluster *c)
 	vs_jb_put(o, "overrides", list);
 }
 
-static struct json_object *privs_of(const struct vs_vc_lack *of, size_t n)
+static struct json_object *privs_of(const struct vs_vc_missing_privilege *of,
+				    size_t n)
 {
 	struct json_object *list = vs_jb_arr();
 

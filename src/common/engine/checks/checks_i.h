@@ -12,7 +12,7 @@ struct vs_checked_template {		/* vs_template_facts, and its texts */
 	char name[VS_LABEL_LEN], guest[64];
 	char nets[8][VS_MOID_LEN];
 	struct vs_template_facts facts;
-	enum vs_vc_unfit lack;
+	enum vs_vc_template_fault lack;
 };
 struct vs_checked_pool { char name[VS_LABEL_LEN], cluster[VS_MOID_LEN];
 	int64_t most_mhz, most_mb, own_mhz, own_mb; };

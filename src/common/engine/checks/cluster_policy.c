@@ -120,7 +120,8 @@ static void lacks_free(struct vs_lack **of, size_t *n)
 	*n = 0;
 }
 
-static struct vs_lack *lacks_copy(const struct vs_vc_lack *of, size_t n)
+static struct vs_lack *lacks_copy(const struct vs_vc_missing_privilege *of,
+				  size_t n)
 {
 	struct vs_lack *out = vs_calloc(n + 1, sizeof(*out));
 
@@ -279,7 +280,7 @@ static bool takes(const struct vs_profile *p, const struct vs_lack *l)
 {
 	if (l->use == VS_VC_FOR_NOTES)
 		return p->annotation;
-	if (l->use == VS_VC_FOR_PARENTS)
+	if (l->use == VS_VC_FOR_SOURCES)
 		return p->clone != VS_CLONE_FULL;
 	if (l->use == VS_VC_FOR_LINKED)
 		return p->clone == VS_CLONE_LINKED;

@@ -113,7 +113,7 @@ static void started(void *arg, uint64_t id, const char *task)
 static void look_first(struct vs_core *c, struct vs_parent *p)
 {
 	p->look_after = c->slow_seq + 1;
-	vs_vc_slow_now(c->vc);
+	vs_vc_poll_request(c->vc);
 }
 
 bool vs_parent_is_setting(const struct vs_err *err)

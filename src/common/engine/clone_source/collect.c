@@ -206,7 +206,7 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 		return;
 	}
 	if (c->slow_seq <= r->judged_after)
-		vs_vc_slow_now(c->vc);
+		vs_vc_poll_request(c->vc);
 	else if (brake_lets(r, vm))
 		vs_parent_destroy(c, r, vm, now_ms);
 }

@@ -51,7 +51,7 @@ void vs_clones_lost_look(struct vs_core *c)
 	for (p = vs_parents.all; p; p = p->hh.next)
 		if (p->lost)
 			p->look_after = c->slow_seq + 1;
-	vs_vc_slow_now(c->vc);
+	vs_vc_poll_request(c->vc);
 }
 
 void vs_clone_unshown(struct vs_core *c, const struct vs_node *n,

@@ -148,24 +148,25 @@ void vs_facts_set(struct vs_core *c, struct vs_host *to,
 	vs_host_facts_free(was);
 }
 
-char *vs_template_mend(const char *name, enum vs_vc_unfit lack, const char *user)
+char *vs_template_mend(const char *name, enum vs_vc_template_fault lack,
+		       const char *user)
 {
 	const char *last = strrchr(name, '/');
 
 	switch (lack) {
-	case VS_VC_LACK_ABSENT:
+	case VS_VC_TEMPLATE_ABSENT:
 		return vs_asprintf("govc find / -type m -name '%s'	# clone it into the datacenter, or mend Template=",
 				   last ? last + 1 : name);
-	case VS_VC_LACK_UNREAD:
+	case VS_VC_TEMPLATE_UNREAD:
 		return vs_check_readonly(user);
-	case VS_VC_LACK_TPM:
+	case VS_VC_TEMPLATE_TPM:
 		return vs_asprintf("govc vm.markasvm -host HOST %s\ngovc device.ls -vm %s	# which is the TPM\ngovc device.remove -vm %s DEVICE\ngovc vm.markastemplate %s",
 				   name, name, name, name);
-	case VS_VC_LACK_KEY:
+	case VS_VC_TEMPLATE_KEY:
 		return vs_asprintf("govc vm.markasvm -host HOST %s\n# vSphere Client: VM Policies, Edit VM Storage Policies: an unencrypted one for it and its disks\ngovc vm.markastemplate %s",
 				   name, name);
-	case VS_VC_LACK_VM:
-	case VS_VC_LACK_NONE:
+	case VS_VC_TEMPLATE_VM:
+	case VS_VC_TEMPLATE_NONE:
 		break;
 	}
 	return vs_asprintf("govc vm.markastemplate %s", name);

@@ -212,7 +212,7 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
 	m->tries++;
 	/* Whatever it was: what vCenter shows decides. */
 	vs_retry_reread(c, n);
-	vs_vc_slow_now(c->vc);
+	vs_vc_poll_request(c->vc);
 	if (err->code == VS_E_REQUEST || err->code == VS_E_CONFIG ||
 	    err->code == VS_E_BUG || err->code == VS_E_CANCELED ||
 	    m->tries >= TRIES) {

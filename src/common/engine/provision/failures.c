@@ -139,7 +139,7 @@ static void look_first(struct vs_core *c, struct vs_node *n,
 {
 	vs_retry_reread(c, n);
 	vs_clone_lost_set(n, kind == VS_OP_CLONE && err->code == VS_E_UNKNOWN);
-	vs_vc_slow_now(c->vc);
+	vs_vc_poll_request(c->vc);
 }
 
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,

@@ -159,7 +159,7 @@ void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_node_give_up(n, err.text);
 	vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 	vs_retry_reread(c, n);
-	vs_vc_slow_now(c->vc);
+	vs_vc_poll_request(c->vc);
 }
 
 static const struct vs_vc_op op_calls = {

@@ -390,7 +390,7 @@ static void rest(struct vs_core *c, int64_t now_ms, int wait_ms)
 	do {
 		int left = end_ms - now_ms < LOOK_MS ? end_ms - now_ms : LOOK_MS;
 
-		woken = c->vc ? vs_vc_turn(c->vc, now_ms, left, c->wake_fd)
+		woken = c->vc ? vs_vc_iterate(c->vc, now_ms, left, c->wake_fd)
 			      : poll(&wake, 1, left) != 0;
 		now_ms = vs_clock();
 	} while (!woken && now_ms < end_ms && c->port->active(c->port->ctx));
@@ -403,10 +403,10 @@ static void ask_vcenter(struct loop *l, bool look, bool retry)
 	struct vs_core *c = l->c;
 
 	if (c->vc && (look || retry)) {
-		vs_vc_calm(c->vc, VS_VC_ALERT);
+		vs_vc_poll_set(c->vc, VS_VC_POLL_HIGH);
 		if (retry)
-			vs_vc_retry_now(c->vc);
-		vs_vc_slow_now(c->vc);	/* what was mended shows at once */
+			vs_vc_retry(c->vc);
+		vs_vc_poll_request(c->vc); /* what was mended shows at once */
 	} else if (retry) {
 		l->logs_in = true;
 		l->renew_ms = 0;

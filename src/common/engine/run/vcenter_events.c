@@ -207,7 +207,7 @@ static void on_load_end(void *arg)
 	vs_vc_since_set(vs_wall_ms());
 	/* Tasks under way are adopted before anything is begun. */
 	vs_slow_wanted(c);
-	vs_vc_slow_now(c->vc);
+	vs_vc_poll_request(c->vc);
 	vs_info("inventory loaded: hosts=%d vms=%u", c->inv.nhosts,
 		HASH_COUNT(c->inv.vms));
 }

@@ -26,6 +26,8 @@ void vs_calm_tell(struct vs_core *c, bool stirs, bool keeps, int64_t now_ms)
 	if (stirs)
 		vs_calm_end(now_ms);
 	if (c->vc)
-		vs_vc_calm(c->vc, now_ms - stirred_ms < CALM_AFTER_MS ?
-			   VS_VC_ALERT : keeps ? VS_VC_CALM : VS_VC_ASLEEP);
+		vs_vc_poll_set(c->vc, now_ms - stirred_ms < CALM_AFTER_MS ?
+					      VS_VC_POLL_HIGH :
+				      keeps ? VS_VC_POLL_LOW :
+					      VS_VC_POLL_LOWEST);
 }

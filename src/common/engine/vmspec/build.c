@@ -63,7 +63,7 @@ void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
 }
 
 /* The client's name for what vCenter will show. */
-static const enum vs_vc_net_kind net_kinds[] = {
+static const enum vs_vc_net_type net_kinds[] = {
 	[VS_CARD_VMXNET3] = VS_VC_NET_VMXNET3,
 	[VS_CARD_PVRDMA] = VS_VC_NET_PVRDMA,
 	[VS_CARD_SRIOV] = VS_VC_NET_SRIOV,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What can be asked of vCenter, and changed in it, once the client is up. No
- * function here waits: an answer comes in a later vs_vc_turn(), as an event or as
- * a callback. All functions are called in the client's thread. They take no lock.
- * Of their arguments they keep a copy of `op`, and no more.
+ * function here waits: an answer comes in a later vs_vc_iterate(), as an event
+ * or as a callback. All functions are called in the client's thread. They take
+ * no lock. Of their arguments they keep a copy of `op`, and no more.
  */
 #ifndef VS_VCENTER_CALLS_CALLS_H
 #define VS_VCENTER_CALLS_CALLS_H

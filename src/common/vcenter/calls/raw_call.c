@@ -14,7 +14,7 @@
 static void on_answer(struct vcx_call *call, struct vs_j reply,
 		      const struct vs_err *err)
 {
-	struct vs_vc_question *q = call->arg;
+	struct vs_vc_raw_request *q = call->arg;
 	struct vs_vc_answer a = { .status = call->status, .reply = reply,
 		.text = call->reply.data ? call->reply.data : "",
 		.len = call->reply.len };
@@ -56,7 +56,7 @@ static void set_content(struct vcx_call *call, enum vs_vc_content content)
 }
 
 static struct vcx_call *send_question(struct vs_vc *vc,
-				      const struct vs_vc_question *q,
+				      const struct vs_vc_raw_request *q,
 				      unsigned int flags,
 				      struct json_object *body_take)
 {
@@ -74,12 +74,12 @@ static struct vcx_call *send_question(struct vs_vc *vc,
 			   body_take);
 }
 
-int vs_vc_ask(struct vs_vc *vc, const struct vs_vc_question *q,
-	      struct json_object *body_take, struct vs_err *err)
+int vs_vc_raw_call(struct vs_vc *vc, const struct vs_vc_raw_request *q,
+		   struct json_object *body_take, struct vs_err *err)
 {
 	/* QUIT: a lost session drops reads without a word. */
 	unsigned int flags = VCX_QUIT | (q->mutating ? VCX_MUTATING : 0);
-	struct vs_vc_question *copy;
+	struct vs_vc_raw_request *copy;
 	struct vcx_call *call;
 
 	if (!q->path && !vs_vc_is_up(vc)) {
@@ -155,7 +155,7 @@ static void tell(struct vcx_call *call, const struct vs_err *err)
 	vc->http.looker.fn(vc->http.looker.arg, &x);
 }
 
-void vs_vc_look_on(struct vs_vc *vc, vs_vc_seen_fn *fn, void *arg)
+void vs_vc_observe_calls(struct vs_vc *vc, vs_vc_exchange_fn *fn, void *arg)
 {
 	vc->http.looker = (struct vcx_looker) { fn ? tell : NULL, fn, arg };
 }

@@ -21,7 +21,7 @@ struct vs_vc_answer {
 enum vs_vc_content { VS_VC_CONTENT_USUAL, VS_VC_CONTENT_NONE,
 	VS_VC_CONTENT_JSON, VS_VC_CONTENT_XML };
 
-struct vs_vc_question {
+struct vs_vc_raw_request {
 	const char *type, *moid;
 	const char *method;	/* or a property, where get is set */
 	bool get;
@@ -41,8 +41,8 @@ struct vs_vc_question {
 
 /* Ask, once there is a session. body_take may be NULL; it is taken in any
  * case. -1 with err: nothing was sent. */
-int vs_vc_ask(struct vs_vc *vc, const struct vs_vc_question *q,
-	      struct json_object *body_take, struct vs_err *err);
+int vs_vc_raw_call(struct vs_vc *vc, const struct vs_vc_raw_request *q,
+		   struct json_object *body_take, struct vs_err *err);
 
 /*
  * A call that has ended, made by the client or by hand. No secret is in it: what
@@ -61,12 +61,12 @@ struct vs_vc_exchange {
 				 * connection was there, or it failed) */
 	const struct vs_err *err;	/* NULL: HTTP 2xx that is understood */
 };
-typedef void vs_vc_seen_fn(void *arg, const struct vs_vc_exchange *x);
+typedef void vs_vc_exchange_fn(void *arg, const struct vs_vc_exchange *x);
 /*
  * Has fn called for each call that ends, before the client acts on it. What it
  * gets lives until the return. fn must not call the client. NULL: no more.
  */
-void vs_vc_look_on(struct vs_vc *vc, vs_vc_seen_fn *fn, void *arg);
+void vs_vc_observe_calls(struct vs_vc *vc, vs_vc_exchange_fn *fn, void *arg);
 
 /* The body that vs_vc_vm_clone would send, whatever may be changed; NULL with
  * err as there. The caller frees it. */

@@ -244,9 +244,9 @@ static void on_look(struct vcx_read *r, const char *type, const char *moid,
 {
 	(void)type;
 	(void)missing;
-	vs_vcx_task_seen(r->vc, moid, vs_vcx_prop(props, "info.state"),
-			 vs_vcx_prop(props, "info.error"),
-			 vs_vcx_prop(props, "info.result"));
+	vs_vcx_task_received(r->vc, moid, vs_vcx_prop(props, "info.state"),
+			     vs_vcx_prop(props, "info.error"),
+			     vs_vcx_prop(props, "info.result"));
 }
 
 static void on_looked(struct vcx_read *r)
@@ -268,7 +268,7 @@ static void look(struct vs_vc *vc, const char *task)
 
 	vs_jb_add(props, vs_spec_props("Task", vs_inv_task_paths));
 	vs_jb_add(objects, vs_spec_object("Task", task));
-	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+	vs_vcx_read(&r, vs_spec_filter(props, objects));
 }
 
 int64_t vs_vc_task_adopt(struct vs_vc *vc, const char *task,

@@ -2,9 +2,9 @@
 /*
  * The client's life: new, turn after turn, free. Its states: states.c.
  *
- * Rules: nothing blocks but curl_multi_poll in vs_vc_turn. Whatever fails while
- * there is no session, or loses it, goes through vs_vcx_fail: it tells, cleans
- * up, and decides when to come back. It never resends a mutating call.
+ * Rules: nothing blocks but curl_multi_poll in vs_vc_iterate. Whatever fails
+ * while there is no session, or loses it, goes through vs_vcx_fail: it tells,
+ * cleans up, and decides when to come back. It never resends a mutating call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void timers(struct vs_vc *vc)
 	vs_vcx_poll_timer(vc);
 	vs_vcx_list_timer(vc);
 	if (vc->state == VCX_UP && !vc->slow_busy && vc->now >= vc->slow_at) {
-		vc->slow_at = vc->now + vs_vcx_beat_ms(vc);
+		vc->slow_at = vc->now + vs_vcx_poll_ms(vc);
 		vs_vcx_slow(vc);
 		vs_vcx_list_sync(vc, true);
 	}
@@ -60,7 +60,7 @@ static void set_now(struct vs_vc *vc, int64_t now_ms)
 	vc->now = vc->http.now = now_ms;
 }
 
-bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
+bool vs_vc_iterate(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd)
 {
 	struct curl_waitfd extra = { .fd = wake_fd,
 				     .events = CURL_WAIT_POLLIN };
@@ -86,7 +86,7 @@ bool vs_vc_is_up(const struct vs_vc *vc)
 	return vc->state == VCX_UP;
 }
 
-void vs_vc_slow_now(struct vs_vc *vc)
+void vs_vc_poll_request(struct vs_vc *vc)
 {
 	vc->slow_at = vc->now;
 }
@@ -227,7 +227,7 @@ struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 	vc->inv = vs_inv_new(&vc->ev, arg);
 	vc->inv->devices = conf->devices;
 	vc->inv->ctx = vc;
-	vc->inv->task = vs_vcx_task_seen;
+	vc->inv->task = vs_vcx_task_received;
 	vc->inv->task_lost = vs_vcx_task_lost;
 	if (vs_vcx_http_init(&vc->http, err)) {
 		vs_vc_free(vc, 0);

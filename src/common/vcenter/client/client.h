@@ -69,18 +69,23 @@ void vs_vc_free(struct vs_vc *vc, int logout_ms);
  * (-1: none; it is not read), then do all that is ready and call back. False
  * if nothing came in all that time.
  */
-bool vs_vc_turn(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd);
+bool vs_vc_iterate(struct vs_vc *vc, int64_t now_ms, int wait_ms, int wake_fd);
 bool vs_vc_is_up(const struct vs_vc *vc);	/* loaded and listening */
 /* Try now, whatever the backoff or a refused password said. */
-void vs_vc_retry_now(struct vs_vc *vc);
+void vs_vc_retry(struct vs_vc *vc);
 /* Read the slow values on the next turn instead of on the beat. */
-void vs_vc_slow_now(struct vs_vc *vc);
+void vs_vc_poll_request(struct vs_vc *vc);
 /* How late a change may be told that comes in a stream of others; how often the
  * slow values are read. A new client is alert: 0.2 s, 15 s. Calm: 5 s, 15 s;
  * asleep: 10 s, 30 s; in both, rights are asked for every 5 minutes unless some
  * are lacking. Whoever gets more alert hears at once of what was gathered. */
-enum vs_vc_calm { VS_VC_ALERT, VS_VC_CALM, VS_VC_ASLEEP, VS_VC_CALMS };
-void vs_vc_calm(struct vs_vc *vc, enum vs_vc_calm calm);
+enum vs_vc_poll {
+	VS_VC_POLL_HIGH,
+	VS_VC_POLL_LOW,
+	VS_VC_POLL_LOWEST,
+	VS_VC_POLLS
+};
+void vs_vc_poll_set(struct vs_vc *vc, enum vs_vc_poll calm);
 
 /* Callbacks of an operation, either may be NULL: see calls/calls.h. They come
  * between two calls of vs_vc_events.together(). */

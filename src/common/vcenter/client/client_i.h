@@ -77,8 +77,8 @@ void vs_vcx_list_sync(struct vs_vc *vc, bool also_removals);
 void vs_vcx_list_timer(struct vs_vc *vc);
 void vs_vcx_list_forget(struct vs_vc *vc);
 /* From the inventory: a task's state as delivered. */
-void vs_vcx_task_seen(void *vc, const char *task, struct vs_j state,
-		      struct vs_j error, struct vs_j result);
+void vs_vcx_task_received(void *vc, const char *task, struct vs_j state,
+			  struct vs_j error, struct vs_j result);
 void vs_vcx_task_lost(void *vc, const char *task);
 
 /* ---- the client ---------------------------------------------------------- */
@@ -160,7 +160,7 @@ struct vcx_resolved {
 };
 
 /* Views, collector and the long poll: watch.c owns it. A new poll interval moves
- * poll_at (vs_vc_calm). */
+ * poll_at (vs_vc_poll_set). */
 struct vcx_watch {
 	char *pc, *list_view;
 	char **views;			/* one per cluster, then the folder's */
@@ -211,7 +211,7 @@ struct vs_vc {
 	int64_t search_at;			/* not before */
 	struct vs_inv *inv;
 	struct vcx_watch watch;
-	enum vs_vc_calm calm;
+	enum vs_vc_poll calm;
 	/* slow beat */
 	struct vcx_slow *slow;
 	struct vcx_rights *rights;
@@ -252,7 +252,7 @@ void vs_vcx_login(struct vs_vc *vc);
 bool vs_vcx_files_changed(struct vs_vc *vc);
 /* A new password file does not fix a failure that came before the file was
  * read. */
-void vs_vcx_files_seen(struct vs_vc *vc);
+void vs_vcx_files_received(struct vs_vc *vc);
 void vs_vcx_resolve(struct vs_vc *vc);
 void vs_vcx_resolve_free(struct vs_vc *vc);
 void vs_vcx_details(struct vs_vc *vc);
@@ -264,7 +264,7 @@ void vs_vcx_poll_timer(struct vs_vc *vc);
 /* poll_interval.c: how long changes are gathered after an answer that brought some, or
  * none; when the slow values are read next. */
 int vs_vcx_gather_ms(const struct vs_vc *vc, bool news);
-int vs_vcx_beat_ms(const struct vs_vc *vc);
+int vs_vcx_poll_ms(const struct vs_vc *vc);
 void vs_vcx_slow(struct vs_vc *vc);
 void vs_vcx_slow_free(struct vs_vc *vc);
 /* Fits all hosts' figures to what is known; those that changed wait for
@@ -278,13 +278,13 @@ void vs_vcx_slow_failed(struct vs_vc *vc, const struct vs_err *err);
  * unknown. */
 void vs_vcx_rights(struct vs_vc *vc, void (*end)(struct vs_vc *vc));
 void vs_vcx_rights_free(struct vs_vc *vc);
-void vs_vcx_rights_tell(const struct vs_vc *vc, struct vs_vc_slow *out);
+void vs_vcx_rights_publish(const struct vs_vc *vc, struct vs_vc_slow *out);
 
 /* ---- templates (templates.c) ---------------------------------------------- */
 /* Look for those without a moid, read those that are stale, then end(); an
  * error goes to vs_vcx_fail or vs_vcx_slow_failed. */
 void vs_vcx_templates(struct vs_vc *vc, void (*end)(struct vs_vc *vc));
 void vs_vcx_lookup_free(struct vs_vc *vc);
-void vs_vcx_templates_tell(struct vs_vc *vc);
+void vs_vcx_templates_publish(struct vs_vc *vc);
 
 #endif

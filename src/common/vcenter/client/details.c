@@ -104,5 +104,5 @@ void vs_vcx_details(struct vs_vc *vc)
 	for (size_t i = 0; i < vc->nclusters; i++)
 		vs_jb_add(objects, vs_spec_object("ClusterComputeResource",
 						  vc->clusters[i].moid));
-	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+	vs_vcx_read(&r, vs_spec_filter(props, objects));
 }

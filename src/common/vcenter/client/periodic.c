@@ -128,7 +128,7 @@ void vs_vcx_capacity(struct vs_vc *vc)
 	for (size_t i = 0; i < vc->nclusters; i++)
 		vs_capacity_cluster(vc->inv, vc->clusters[i].moid,
 				    &vc->clusters[i].effective);
-	vs_capacity_settle(vc->inv);
+	vs_capacity_finish(vc->inv);
 }
 
 static void deliver(struct vs_vc *vc)
@@ -146,15 +146,15 @@ static void deliver(struct vs_vc *vc)
 
 	for (size_t i = 0; i < vc->nclusters; i++)
 		clusters[i] = vs_vcx_cluster_view(&vc->clusters[i]);
-	vs_vcx_rights_tell(vc, &out);
+	vs_vcx_rights_publish(vc, &out);
 	vc->slow_busy = false;
 	vs_vcx_capacity(vc);
 	vs_inv_flush(vc->inv);
 	if (vc->state == VCX_WATCH)
 		vs_vcx_event(vc, VCX_EV_WATCHES);
 	else
-		vs_inv_try_barred(vc->inv);	/* after the next poll */
-	vs_vcx_templates_tell(vc);
+		vs_inv_retry_blocked(vc->inv);	/* after the next poll */
+	vs_vcx_templates_publish(vc);
 	if (vc->ev.slow) {
 		vs_inv_together(vc->inv, true);
 		vc->ev.slow(vc->ev_arg, &out);
@@ -480,14 +480,14 @@ static void read_values(struct vs_vc *vc, struct vs_j recent)
 	if (asked)
 		vs_jb_add(props, vs_spec_props("Task", task));
 	add_things(vc, props, objects);
-	vs_capacity_ask(vc->inv, vc->now, props, objects);
+	vs_capacity_request(vc->inv, vc->now, props, objects);
 	start_values(vc);
 	if (vc->ev.slow_begin) {
 		vs_inv_together(vc->inv, true);
 		vc->ev.slow_begin(vc->ev_arg);
 		vs_inv_together(vc->inv, false);
 	}
-	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+	vs_vcx_read(&r, vs_spec_filter(props, objects));
 }
 
 static void on_recent(struct vcx_call *call, struct vs_j reply,

@@ -10,10 +10,10 @@
 
 #define STREAM_MS 1000
 
-static const struct { int gather_ms, beat_ms; } table[VS_VC_CALMS] = {
-	[VS_VC_ALERT] = { 200, 15000 },
-	[VS_VC_CALM] = { 5000, 15000 },
-	[VS_VC_ASLEEP] = { 10000, 30000 },
+static const struct { int gather_ms, beat_ms; } table[VS_VC_POLLS] = {
+	[VS_VC_POLL_HIGH] = { 200, 15000 },
+	[VS_VC_POLL_LOW] = { 5000, 15000 },
+	[VS_VC_POLL_LOWEST] = { 10000, 30000 },
 };
 
 /* A wait that ends within a second of the one before is a stream of changes, or
@@ -23,19 +23,19 @@ int vs_vcx_gather_ms(const struct vs_vc *vc, bool news)
 {
 	bool stream = vc->now - vc->watch.told_at < STREAM_MS;
 
-	if (vc->calm == VS_VC_ALERT)
+	if (vc->calm == VS_VC_POLL_HIGH)
 		news = false;
 	return news || stream ? table[vc->calm].gather_ms : 0;
 }
 
-int vs_vcx_beat_ms(const struct vs_vc *vc)
+int vs_vcx_poll_ms(const struct vs_vc *vc)
 {
 	return table[vc->calm].beat_ms;
 }
 
-void vs_vc_calm(struct vs_vc *vc, enum vs_vc_calm calm)
+void vs_vc_poll_set(struct vs_vc *vc, enum vs_vc_poll calm)
 {
-	enum vs_vc_calm was = vc->calm;
+	enum vs_vc_poll was = vc->calm;
 
 	vc->calm = calm;
 	if (calm >= was)

@@ -230,7 +230,7 @@ static void read_view(struct vs_vc *vc, const struct wanted *w, size_t n,
 		vs_jb_add(props, vs_spec_props(w[i].type, w[i].paths));
 	vs_jb_add(objects, vs_spec_view_members("ContainerView",
 						vc->resolve->view));
-	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+	vs_vcx_read(&r, vs_spec_filter(props, objects));
 }
 
 static bool took_view(struct vcx_call *call, struct vs_j reply,

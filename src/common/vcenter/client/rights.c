@@ -73,7 +73,7 @@ struct entity {
 struct vcx_rights {
 	struct entity *e;
 	size_t n, cap;
-	struct vs_vc_lack *lacks, *excess;
+	struct vs_vc_missing_privilege *lacks, *excess;
 	size_t nlacks, nexcess;
 	bool above[VS_COUNT(table)];	/* it is in excess there */
 	bool known;
@@ -105,7 +105,7 @@ void vs_vcx_rights_free(struct vs_vc *vc)
 	vc->rights = NULL;
 }
 
-void vs_vcx_rights_tell(const struct vs_vc *vc, struct vs_vc_slow *out)
+void vs_vcx_rights_publish(const struct vs_vc *vc, struct vs_vc_slow *out)
 {
 	const struct vcx_rights *r = vc->rights;
 
@@ -218,7 +218,7 @@ static bool granted(struct vs_j of, const char *priv)
 static enum vs_vc_use use_of(unsigned int on)
 {
 	return on == FOR_NOTES ? VS_VC_FOR_NOTES :
-		on == FOR_PARENTS ? VS_VC_FOR_PARENTS :
+		on == FOR_PARENTS ? VS_VC_FOR_SOURCES :
 		on == FOR_LINKED ? VS_VC_FOR_LINKED :
 		on == FOR_VMOTION ? VS_VC_FOR_VMOTION :
 		on == FOR_POLICY ? VS_VC_FOR_POLICY : VS_VC_FOR_JOBS;
@@ -272,13 +272,18 @@ static void list_lacks(struct vcx_rights *r)
 
 		for (int use = 0; use < VS_VC_USES; use++)
 			if (e->privs[use].len)
-				r->lacks[r->nlacks++] = (struct vs_vc_lack){
-					e->key, e->name, e->privs[use].data,
-					(enum vs_vc_use)use };
+				r->lacks[r->nlacks++] =
+					(struct vs_vc_missing_privilege) {
+						e->key, e->name,
+						e->privs[use].data,
+						(enum vs_vc_use)use
+					};
 		if (e->spare.len)
-			r->excess[r->nexcess++] = (struct vs_vc_lack){
-				e->key, e->name, e->spare.data,
-				VS_VC_FOR_JOBS };
+			r->excess[r->nexcess++] =
+				(struct vs_vc_missing_privilege) {
+					e->key, e->name, e->spare.data,
+					VS_VC_FOR_JOBS
+				};
 	}
 }
 
@@ -310,7 +315,7 @@ static bool known_well(const struct vs_vc *vc)
 	for (size_t i = 0; i < vc->ntemplates; i++)
 		if (vc->templates[i].changed)
 			return false;
-	return vc->calm != VS_VC_ALERT && vc->now < vc->rights_at &&
+	return vc->calm != VS_VC_POLL_HIGH && vc->now < vc->rights_at &&
 		r->known && !r->nlacks;
 }
 

@@ -237,7 +237,7 @@ bool vs_vcx_files_changed(struct vs_vc *vc)
 		 !same_time(changed_at(vc->http.ca_file), vc->files.ca_ctime));
 }
 
-void vs_vcx_files_seen(struct vs_vc *vc)
+void vs_vcx_files_received(struct vs_vc *vc)
 {
 	struct stat st;
 

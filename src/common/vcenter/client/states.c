@@ -192,7 +192,7 @@ static void enter(struct vs_vc *vc, enum vcx_state state)
 		vc->wait.fails = 0;
 		vc->up_at = vc->now;
 		vc->wait.last_down[0] = '\0';
-		vc->slow_at = vc->now + vs_vcx_beat_ms(vc);
+		vc->slow_at = vc->now + vs_vcx_poll_ms(vc);
 	}
 	if (begin[state])
 		begin[state](vc);
@@ -275,7 +275,7 @@ bool vs_vcx_bad(struct vs_vc *vc, struct vs_j reply)
 
 /* ---- waiting ------------------------------------------------------------ */
 
-void vs_vc_retry_now(struct vs_vc *vc)
+void vs_vc_retry(struct vs_vc *vc)
 {
 	if (vc->state != VCX_WAITING)
 		return;
@@ -292,7 +292,7 @@ void vs_vcx_wait_timer(struct vs_vc *vc)
 	}
 	if (vc->wait.retry_at >= 0 && vc->now >= vc->wait.retry_at) {
 		/* as they are before libcurl reads them */
-		vs_vcx_files_seen(vc);
+		vs_vcx_files_received(vc);
 		vs_vcx_event(vc, VCX_EV_START);
 	}
 }

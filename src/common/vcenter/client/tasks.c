@@ -241,8 +241,8 @@ static const char *ref_of(struct vs_j result)
 		vs_j_str_or(vs_j_opt(r, "value"), "") : "";
 }
 
-void vs_vcx_task_seen(void *ctx, const char *task, struct vs_j state,
-		      struct vs_j error, struct vs_j result)
+void vs_vcx_task_received(void *ctx, const char *task, struct vs_j state,
+			  struct vs_j error, struct vs_j result)
 {
 	const char *s = vs_j_str_or(state, "");
 	struct vs_vc *vc = ctx;

@@ -68,15 +68,15 @@ static void judge(struct vs_vc *vc, struct vcx_template *t, const char *have)
 	else if (t->encrypted)
 		why = vs_asprintf("Template=%s: it is encrypted: clones of it need a key provider and Cryptographer privileges, which are not asked for; make it a VM, give it and its disks an unencrypted storage policy and mark it as a template again",
 				  t->name);
-	t->lack = !*t->moid ? VS_VC_LACK_ABSENT :
-		!*t->change_version ? VS_VC_LACK_UNREAD :
-		!t->is_template ? VS_VC_LACK_VM :
-		t->tpm ? VS_VC_LACK_TPM :
-		t->encrypted ? VS_VC_LACK_KEY : VS_VC_LACK_NONE;
+	t->lack = !*t->moid ? VS_VC_TEMPLATE_ABSENT :
+		!*t->change_version ? VS_VC_TEMPLATE_UNREAD :
+		!t->is_template ? VS_VC_TEMPLATE_VM :
+		t->tpm ? VS_VC_TEMPLATE_TPM :
+		t->encrypted ? VS_VC_TEMPLATE_KEY : VS_VC_TEMPLATE_NONE;
 	t->changed |= vs_str_replace(&t->missing, why);
 }
 
-void vs_vcx_templates_tell(struct vs_vc *vc)
+void vs_vcx_templates_publish(struct vs_vc *vc)
 {
 	for (size_t i = 0; i < vc->ntemplates; i++) {
 		struct vcx_template *t = &vc->templates[i];
@@ -159,7 +159,7 @@ static void read_details(struct vs_vc *vc)
 	props = vs_jb_arr();
 	vs_jb_add(props, vs_spec_props("VirtualMachine",
 				       vs_vcx_template_paths));
-	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+	vs_vcx_read(&r, vs_spec_filter(props, objects));
 }
 
 /* ---- searching the datacenter ---------------------------------------------- */
@@ -276,7 +276,7 @@ static void on_view(struct vcx_call *call, struct vs_j reply,
 	objects = vs_jb_arr();
 	vs_jb_add(props, vs_spec_props("VirtualMachine", paths));
 	vs_jb_add(objects, vs_spec_view_members("ContainerView", view));
-	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+	vs_vcx_read(&r, vs_spec_filter(props, objects));
 }
 
 /* ---- by path ---------------------------------------------------------------- */

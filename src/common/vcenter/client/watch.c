@@ -73,7 +73,7 @@ static struct json_object *members_of(struct vs_vc *vc, enum vcx_filter f)
 		vs_jb_add(a,
 			  vs_spec_view_members("ListView",
 					       vc->watch.list_view));
-	} else if (f == VCX_F_OURS) {
+	} else if (f == VCX_F_MANAGED) {
 		vs_jb_add(a, vs_spec_view_members("ContainerView",
 				vc->watch.views[vc->watch.nviews - 1]));
 	} else {
@@ -98,8 +98,10 @@ static void on_filter(struct vcx_call *call, struct vs_j reply,
 static void next_filter(struct vs_vc *vc)
 {
 	static const char *const types[VCX_NFILTERS] = {
-		[VCX_F_VMS] = "VirtualMachine", [VCX_F_OURS] = "VirtualMachine",
-		[VCX_F_HOSTS] = "HostSystem", [VCX_F_TASKS] = "Task",
+		[VCX_F_VMS] = "VirtualMachine",
+		[VCX_F_MANAGED] = "VirtualMachine",
+		[VCX_F_HOSTS] = "HostSystem",
+		[VCX_F_TASKS] = "Task",
 	};
 	struct json_object *props = vs_jb_arr();
 	enum vcx_filter f = vc->watch.step;
@@ -114,7 +116,7 @@ static void next_filter(struct vs_vc *vc)
 	vs_jb_add(props, vs_spec_props(types[f], vs_inv_paths(vc->inv, f)));
 	vs_vcx_post(&vc->http, 0, on_filter, "PropertyCollector", vc->watch.pc,
 		    "CreateFilter", vs_spec_create_filter(
-			vs_spec_filter_of(props, members_of(vc, f))));
+			vs_spec_filter(props, members_of(vc, f))));
 }
 
 static void on_collector(struct vcx_call *call, struct vs_j reply,
@@ -218,7 +220,7 @@ static void reread(struct vs_vc *vc, const struct vcx_refetch *what)
 	vs_jb_add(props, vs_spec_props(what->type,
 				       vs_inv_paths(vc->inv, what->filter)));
 	vs_jb_add(objects, vs_spec_object(what->type, what->moid));
-	vs_vcx_read(&r, vs_spec_filter_of(props, objects));
+	vs_vcx_read(&r, vs_spec_filter(props, objects));
 }
 
 /* ---- the long poll -------------------------------------------------------- */

@@ -146,7 +146,7 @@ static void clear_numas(struct vcx_host *h)
 	h->numa_nodes = 0;
 }
 
-/* All of it; what VMs can have of it is told by vs_inv_numa_of. */
+/* All of it; what VMs can have of it is told by vs_inv_pci_numa. */
 static int64_t numa_mb(struct vs_j node)
 {
 	int64_t bytes = vs_j_int_or(vs_j_opt(node, "memorySize"), 0);
@@ -375,8 +375,8 @@ static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
 			.driver = nic->driver, .driver_version = nic->version,
 			.firmware = nic->firmware,
 		};
-		pfs[n].numa = vs_inv_numa_of(h, pfs[n].pci, &pfs[n].numa_cores,
-					     &pfs[n].numa_mb);
+		pfs[n].numa = vs_inv_pci_numa(h, pfs[n].pci, &pfs[n].numa_cores,
+					      &pfs[n].numa_mb);
 		n++;
 	}
 	return n;
@@ -407,7 +407,7 @@ static bool says(const char *s, const char *what)
 	return s && !strcmp(s, what);
 }
 
-void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
+void vs_inv_host_publish(struct vcx_host *h, const struct vs_vc_events *ev,
 			 void *arg)
 {
 	VS_FREE struct vs_vc_pf *pfs = vs_calloc(h->npts + 1, sizeof(*pfs));

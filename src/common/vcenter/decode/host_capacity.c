@@ -230,7 +230,7 @@ static bool differs(int64_t told, int64_t is)
 	return is < told || is - told > told / 200;
 }
 
-void vs_capacity_settle(struct vs_inv *inv)
+void vs_capacity_finish(struct vs_inv *inv)
 {
 	for (struct vcx_host *h = inv->hosts; h; h = h->hh.next) {
 		struct vcx_capacity *c = &h->capacity;
@@ -247,8 +247,8 @@ void vs_capacity_settle(struct vs_inv *inv)
 
 /* ---- with the slow values ----------------------------------------------- */
 
-void vs_capacity_ask(struct vs_inv *inv, int64_t now_ms,
-		     struct json_object *props, struct json_object *objects)
+void vs_capacity_request(struct vs_inv *inv, int64_t now_ms,
+			 struct json_object *props, struct json_object *objects)
 {
 	static const char *const path[] = { "systemResources", NULL };
 	struct vcx_host *h;
@@ -267,8 +267,8 @@ void vs_capacity_ask(struct vs_inv *inv, int64_t now_ms,
 
 /* ---- a NUMA node -------------------------------------------------------- */
 
-int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
-		   int64_t *mb)
+int vs_inv_pci_numa(const struct vcx_host *h, const char *pci, int *cores,
+		    int64_t *mb)
 {
 	const struct vcx_numa *u = NULL;
 

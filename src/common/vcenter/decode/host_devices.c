@@ -110,8 +110,8 @@ size_t vs_inv_host_devices_put(const struct vcx_host *h,
 			.vendor = h->passthrough.devices[k].vendor,
 			.device = h->passthrough.devices[k].device,
 		};
-		out[n].numa = vs_inv_numa_of(h, g->pci, &out[n].numa_cores,
-					     &out[n].numa_mb);
+		out[n].numa = vs_inv_pci_numa(h, g->pci, &out[n].numa_cores,
+					      &out[n].numa_mb);
 		n++;
 	}
 	return n;

@@ -32,8 +32,8 @@ const char *const *vs_inv_paths(const struct vs_inv *inv, enum vcx_filter f)
 	switch (f) {
 	case VCX_F_VMS:
 		return vs_inv_vm_paths;
-	case VCX_F_OURS:
-		return vs_inv_ours_paths;
+	case VCX_F_MANAGED:
+		return vs_inv_managed_paths;
 	case VCX_F_HOSTS:
 		return vs_inv_host_paths +
 			(inv && inv->devices ? 0 : VCX_DEVICE_PATHS);
@@ -601,7 +601,7 @@ static bool try_hosts(struct vs_inv *inv)
 	return true;
 }
 
-void vs_inv_try_barred(struct vs_inv *inv)
+void vs_inv_retry_blocked(struct vs_inv *inv)
 {
 	bool all = try_hosts(inv);
 	struct vcx_vm *vm, *next;
@@ -609,12 +609,12 @@ void vs_inv_try_barred(struct vs_inv *inv)
 
 	said_unread(inv);
 	HASH_ITER(hh, inv->vms, vm, next) {
-		if (!vs_inv_vm_barred(vm) || vm->tried == inv->round)
+		if (!vs_inv_vm_blocked(vm) || vm->tried == inv->round)
 			continue;
 		if (n++ == TRY_BARRED)
 			return;
 		vm->tried = inv->round;
-		for (int f = VCX_F_VMS; f <= VCX_F_OURS; f++)
+		for (int f = VCX_F_VMS; f <= VCX_F_MANAGED; f++)
 			if (vm->barred[f])
 				want_refetch(inv, f, "VirtualMachine",
 					     vm->v.moid);
@@ -632,7 +632,7 @@ static void flush_host(struct vs_inv *inv, struct vcx_host *h)
 		return;
 	h->told_unreadable = unreadable;
 	if (h->in) {
-		vs_inv_host_deliver(h, inv->ev, inv->ev_arg);
+		vs_inv_host_publish(h, inv->ev, inv->ev_arg);
 		return;
 	}
 	HASH_DEL(inv->hosts, h);
@@ -643,15 +643,15 @@ static void flush_host(struct vs_inv *inv, struct vcx_host *h)
 
 static void flush_vm(struct vs_inv *inv, struct vcx_vm *vm)
 {
-	vm->said &= vs_inv_vm_barred(vm);
-	if (vm->in[VCX_F_VMS] || vm->in[VCX_F_OURS]) {
+	vm->said &= vs_inv_vm_blocked(vm);
+	if (vm->in[VCX_F_VMS] || vm->in[VCX_F_MANAGED]) {
 		bool unreadable = vs_inv_vm_unreadable(vm);
 
 		/* Who took it for unreadable needs these to take it back. */
 		if (vm->told_unreadable && !unreadable && vm->in[VCX_F_VMS])
 			vm->v.has |= VS_VC_VM_POWER | VS_VC_VM_CARDS;
 		if (vm->v.has || unreadable != vm->told_unreadable)
-			vs_inv_vm_deliver(vm, inv->ev, inv->ev_arg);
+			vs_inv_vm_publish(vm, inv->ev, inv->ev_arg);
 		vm->told_unreadable = unreadable;
 		return;
 	}

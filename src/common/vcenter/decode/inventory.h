@@ -13,11 +13,11 @@
 #include "util/json.h"
 #include "vcenter/decode/records.h"
 
-enum vcx_filter { VCX_F_VMS, VCX_F_OURS, VCX_F_HOSTS, VCX_F_TASKS,
+enum vcx_filter { VCX_F_VMS, VCX_F_MANAGED, VCX_F_HOSTS, VCX_F_TASKS,
 		  VCX_NFILTERS };
 
 #define VCX_KEY_JOB "slurm.vsphere.job"
-#define VCX_KEY_PARENT "slurm.vsphere.parent"
+#define VCX_KEY_CLONE_SOURCE "slurm.vsphere.parent"
 #define VCX_KEY_FROM "slurm.vsphere.from"
 #define VCX_SNAPSHOT "slurm-vsphere"	/* the one of a parent */
 #define VCX_KEY_STATE "guestinfo.slurm.state"	/* written by the guest */
@@ -171,7 +171,7 @@ void vs_inv_host_system(struct vs_inv *inv, const char *moid,
 			struct vs_j system_resources);
 /* Put some of what could not be read into the refetch list, in turn: nothing
  * promises that vCenter tells when a right is given back. */
-void vs_inv_try_barred(struct vs_inv *inv);
+void vs_inv_retry_blocked(struct vs_inv *inv);
 void vs_inv_flush(struct vs_inv *inv);
 /* Around the callbacks of one thing: see vs_vc_events. */
 static inline void vs_inv_together(const struct vs_inv *inv, bool begins)
@@ -181,7 +181,7 @@ static inline void vs_inv_together(const struct vs_inv *inv, bool begins)
 }
 struct vcx_vm *vs_inv_vm(struct vs_inv *inv, const char *moid);
 bool vs_inv_vm_unreadable(const struct vcx_vm *vm);
-bool vs_inv_vm_barred(const struct vcx_vm *vm);
+bool vs_inv_vm_blocked(const struct vcx_vm *vm);
 bool vs_inv_host_unreadable(const struct vcx_host *h);
 /* vm.c, host.c: one property; false: unknown path. */
 bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val);
@@ -227,27 +227,28 @@ int64_t vs_capacity_mhz(const struct vcx_host *h);
 void vs_capacity_cluster(struct vs_inv *inv, const char *cluster,
 			 const struct vcx_effective *e);
 /* Adds to the question of a slow beat the hosts whose systemResources are due. */
-void vs_capacity_ask(struct vs_inv *inv, int64_t now_ms,
-		     struct json_object *props, struct json_object *objects);
+void vs_capacity_request(struct vs_inv *inv, int64_t now_ms,
+			 struct json_object *props,
+			 struct json_object *objects);
 /* Marks the hosts whose figures have changed, for vs_inv_flush. */
-void vs_capacity_settle(struct vs_inv *inv);
+void vs_capacity_finish(struct vs_inv *inv);
 /* The NUMA node of an address, -1: not known; what the node has, 0: not known. */
-int vs_inv_numa_of(const struct vcx_host *h, const char *pci, int *cores,
-		   int64_t *mb);
+int vs_inv_pci_numa(const struct vcx_host *h, const char *pci, int *cores,
+		    int64_t *mb);
 void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_host *out,
 			   struct vs_vc_switch *switches);
 void vs_inv_host_facts_free(struct vcx_host *h);
 /* Before `enter`: what is not said is not set. */
 void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f);
 void vs_inv_host_reset(struct vcx_host *h);
-void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
+void vs_inv_vm_publish(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		       void *arg);
-void vs_inv_host_deliver(struct vcx_host *h, const struct vs_vc_events *ev,
+void vs_inv_host_publish(struct vcx_host *h, const struct vs_vc_events *ev,
 			 void *arg);
 void vs_inv_vm_free(struct vcx_vm *vm);
 void vs_inv_host_free(struct vcx_host *h);
 #define VCX_DEVICE_PATHS 5	/* so many come first of a host's */
-extern const char *const vs_inv_vm_paths[], *const vs_inv_ours_paths[],
+extern const char *const vs_inv_vm_paths[], *const vs_inv_managed_paths[],
 	*const vs_inv_host_paths[], *const vs_inv_task_paths[];
 /* A copy in lower case; the caller frees it. */
 char *vs_str_lower(const char *s);

@@ -38,7 +38,7 @@ struct vcx_template {
 	char *missing;		/* why it can't be cloned, or NULL */
 	bool is_template;
 	bool tpm, encrypted;
-	enum vs_vc_unfit lack;		/* beside missing */
+	enum vs_vc_template_fault lack;		/* beside missing */
 	bool seen;		/* in this slow beat */
 	bool stale;		/* has to be read (again) */
 	bool changed;		/* to be told */

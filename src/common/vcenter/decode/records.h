@@ -35,8 +35,14 @@ struct vs_vc_network { const char *name;	/* as people write it: %2f is / */
 enum { VS_VC_ACCEPTS_MAC_CHANGES = 1, VS_VC_ACCEPTS_FORGED = 2,
        VS_VC_ACCEPTS_PROMISCUOUS = 4 };
 /* Why a template can't be cloned. */
-enum vs_vc_unfit { VS_VC_LACK_NONE, VS_VC_LACK_ABSENT, VS_VC_LACK_UNREAD,
-	VS_VC_LACK_VM, VS_VC_LACK_TPM, VS_VC_LACK_KEY };
+enum vs_vc_template_fault {
+	VS_VC_TEMPLATE_NONE,
+	VS_VC_TEMPLATE_ABSENT,
+	VS_VC_TEMPLATE_UNREAD,
+	VS_VC_TEMPLATE_VM,
+	VS_VC_TEMPLATE_TPM,
+	VS_VC_TEMPLATE_KEY
+};
 struct vs_vc_ref { char *type, *moid; };
 struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	bool is_template; int hw;
@@ -44,7 +50,7 @@ struct vs_vc_template { const char *name, *moid, *change_version, *host;
 	const char *missing;		/* why it can't be cloned now (moid and
 					 * change_version are "" then), NULL:
 					 * it can */
-	enum vs_vc_unfit lack;		/* the same, to be told apart */
+	enum vs_vc_template_fault lack;		/* the same, to be told apart */
 	const char *guest;		/* guestId, "" or NULL unknown */
 	int passthrough;		/* RDMA cards and devices of a host */
 	bool bios;			/* it boots by BIOS, not by EFI */
@@ -183,10 +189,13 @@ struct vs_vc_task {
  * take is told by itself: those with notes, those with a parent, linked clones.
  * What is of use for vMotion alone bars no job. Of the
  * vCenter's root key and name are "". */
-enum vs_vc_use { VS_VC_FOR_JOBS, VS_VC_FOR_NOTES, VS_VC_FOR_PARENTS,
+enum vs_vc_use { VS_VC_FOR_JOBS, VS_VC_FOR_NOTES, VS_VC_FOR_SOURCES,
 		 VS_VC_FOR_LINKED, VS_VC_FOR_VMOTION, VS_VC_FOR_POLICY,
 		 VS_VC_USES };
-struct vs_vc_lack { const char *key, *name, *privs; enum vs_vc_use use; };
+struct vs_vc_missing_privilege {
+	const char *key, *name, *privs;
+	enum vs_vc_use use;
+};
 
 /* unreservedForVm, 0 if overcommitted, -1 unknown; what all its VMs may use
  * together, -1 unknown; and what the pool itself says of that: its limit, or its
@@ -201,8 +210,8 @@ struct vs_vc_slow {			/* what vCenter doesn't stream */
 	const struct vs_vc_pool *pools; size_t npools;
 	const struct vs_vc_cluster *clusters; size_t nclusters;
 	bool rights_known;		/* what follows was asked for, and told */
-	const struct vs_vc_lack *lacks; size_t nlacks;
-	const struct vs_vc_lack *excess; size_t nexcess;	/* that it should not have
+	const struct vs_vc_missing_privilege *lacks; size_t nlacks;
+	const struct vs_vc_missing_privilege *excess; size_t nexcess; /* that it should not have
 					 * there; of the root key and name are "" */
 };
 
@@ -216,7 +225,7 @@ struct vs_vc_targets {			/* all that a host offers */
 
 enum vs_vc_kind { VS_VC_HOST, VS_VC_VM };
 
-/* All of them come in the thread that calls vs_vc_turn(). */
+/* All of them come in the thread that calls vs_vc_iterate(). */
 struct vs_vc_events {
 	/* Called with true before callbacks that belong together, and with
 	 * false after them: the records of one answer, any other event, the

@@ -155,7 +155,7 @@ void vs_inv_host_named_put(struct vcx_host *h, struct vs_vc_host *out,
 			}
 	}
 	for (size_t i = 0; i < h->named.ngpus; i++)
-		h->named.gpus[i].numa = vs_inv_numa_of(h, h->named.gpus[i].pci,
+		h->named.gpus[i].numa = vs_inv_pci_numa(h, h->named.gpus[i].pci,
 						 &h->named.gpus[i].numa_cores,
 						 &h->named.gpus[i].numa_mb);
 	out->profiles = profiles;

@@ -274,7 +274,7 @@ struct vs_vc_template vs_vcx_template_view(const struct vcx_template *t)
 		.change_version = t->missing ? "" : t->change_version,
 		.host = t->host, .is_template = t->is_template, .hw = t->hw,
 		.disk_mb = t->disk_mb, .missing = t->missing,
-		.lack = t->missing ? t->lack : VS_VC_LACK_NONE,
+		.lack = t->missing ? t->lack : VS_VC_TEMPLATE_NONE,
 		.guest = t->guest, .passthrough = t->passthrough,
 		.bios = t->bios,
 		.snapshot = t->snapshot, .hot_add = t->hot_add,

@@ -47,12 +47,12 @@ const char *const vs_inv_vm_paths[] = {
 	KEYED(VS_KEY_OWNER), NULL
 };
 
-const char *const vs_inv_ours_paths[] = {
+const char *const vs_inv_managed_paths[] = {
 	"name", "parent", "resourcePool", "config.instanceUuid", "config.changeVersion",
 	"config.files.vmPathName", "guest.toolsRunningStatus",
 	KEYED(VS_KEY_OWNER), KEYED(VS_KEY_PROFILE), KEYED(VCX_KEY_JOB),
 	KEYED(VCX_KEY_STATE), KEYED(VCX_KEY_REASON), KEYED(VCX_KEY_NUMA),
-	KEYED(VCX_KEY_PARENT), KEYED(VCX_KEY_FROM), "snapshot",
+	KEYED(VCX_KEY_CLONE_SOURCE), KEYED(VCX_KEY_FROM), "snapshot",
 #define X(key, name) KEYED(name),
 	GUEST_KEYS
 #undef X
@@ -274,7 +274,7 @@ static const struct row rows[] = {
 	{ KEYED(VS_KEY_PROFILE), OPTION, AT(profile), NULL,
 	  VS_VC_VM_MARK },
 	{ KEYED(VCX_KEY_JOB), OPTION, AT(job_tag), NULL, VS_VC_VM_MARK },
-	{ KEYED(VCX_KEY_PARENT), OPTION, AT(parent), NULL,
+	{ KEYED(VCX_KEY_CLONE_SOURCE), OPTION, AT(parent), NULL,
 	  VS_VC_VM_MARK },
 	{ KEYED(VCX_KEY_FROM), OPTION, AT(from), NULL, VS_VC_VM_MARK },
 	{ "snapshot", SNAPSHOT, AT(snapshot), NULL, VS_VC_VM_SNAPSHOT },
@@ -352,14 +352,14 @@ bool vs_inv_vm_prop(struct vcx_vm *vm, const char *path, struct vs_j val)
  * its own one knows; who has left it still says so. */
 static bool keeps(const struct vcx_vm *vm, enum vcx_filter f, const char *path)
 {
-	return (f == VCX_F_OURS) != vm->in[VCX_F_OURS] &&
+	return (f == VCX_F_MANAGED) != vm->in[VCX_F_MANAGED] &&
 	       (!strcmp(path, KEYED(VS_KEY_OWNER)) ||
 		!strcmp(path, "config.files.vmPathName"));
 }
 
 void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
 {
-	const char *const *paths = f == VCX_F_OURS ? vs_inv_ours_paths :
+	const char *const *paths = f == VCX_F_MANAGED ? vs_inv_managed_paths :
 		vs_inv_vm_paths;
 	struct vs_j unset = { 0 };
 
@@ -370,14 +370,14 @@ void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f)
 	vm->held[f] = 0;
 }
 
-bool vs_inv_vm_barred(const struct vcx_vm *vm)
+bool vs_inv_vm_blocked(const struct vcx_vm *vm)
 {
-	return vm->barred[VCX_F_VMS] || vm->barred[VCX_F_OURS];
+	return vm->barred[VCX_F_VMS] || vm->barred[VCX_F_MANAGED];
 }
 
 bool vs_inv_vm_unreadable(const struct vcx_vm *vm)
 {
-	return vm->bare || vs_inv_vm_barred(vm);
+	return vm->bare || vs_inv_vm_blocked(vm);
 }
 
 static bool is_text(const struct row *r)
@@ -386,7 +386,7 @@ static bool is_text(const struct row *r)
 		r->how == SNAPSHOT;
 }
 
-void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
+void vs_inv_vm_publish(struct vcx_vm *vm, const struct vs_vc_events *ev,
 		       void *arg)
 {
 	struct vs_vc_vm *v = &vm->v, out;
@@ -404,7 +404,7 @@ void vs_inv_vm_deliver(struct vcx_vm *vm, const struct vs_vc_events *ev,
 
 			*slot = *slot ? *slot : "";
 		}
-	out.has &= ~(vm->held[VCX_F_VMS] | vm->held[VCX_F_OURS]);
+	out.has &= ~(vm->held[VCX_F_VMS] | vm->held[VCX_F_MANAGED]);
 	/* What is not known is not said, rather than said to be empty. */
 	if (vm->bare)
 		out.has &= ~(VS_VC_VM_CARDS | VS_VC_VM_DISKS |

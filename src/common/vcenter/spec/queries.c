@@ -173,8 +173,8 @@ struct json_object *vs_spec_object(const char *type, const char *moid)
 	return o;
 }
 
-struct json_object *vs_spec_filter_of(struct json_object *props_take,
-				      struct json_object *objects_take)
+struct json_object *vs_spec_filter(struct json_object *props_take,
+				   struct json_object *objects_take)
 {
 	struct json_object *o = vs_jb_obj("PropertyFilterSpec");
 

@@ -24,8 +24,8 @@ struct json_object *vs_spec_props(const char *type, const char *const *paths);
 struct json_object *vs_spec_view_members(const char *view_type,
 					 const char *view);
 struct json_object *vs_spec_object(const char *type, const char *moid);
-struct json_object *vs_spec_filter_of(struct json_object *props_take,
-				      struct json_object *objects_take);
+struct json_object *vs_spec_filter(struct json_object *props_take,
+				   struct json_object *objects_take);
 struct json_object *vs_spec_create_filter(struct json_object *filter_take);
 struct json_object *vs_spec_retrieve(struct json_object *filter_take);
 struct json_object *vs_spec_continue(const char *token);

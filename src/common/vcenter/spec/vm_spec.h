@@ -19,11 +19,11 @@ enum vs_vc_value { VS_VC_VALUE_UNKNOWN, VS_VC_VALUE_STRING, VS_VC_VALUE_BOOL,
 	VS_VC_VALUE_INT, VS_VC_VALUE_LONG, VS_VC_VALUE_FLOAT };
 struct vs_vc_option { char class[64], key[64]; enum vs_vc_value type; };
 
-enum vs_vc_net_kind { VS_VC_NET_SRIOV, VS_VC_NET_PVRDMA, VS_VC_NET_VMXNET3,
+enum vs_vc_net_type { VS_VC_NET_SRIOV, VS_VC_NET_PVRDMA, VS_VC_NET_VMXNET3,
 	VS_VC_PCI_DYNAMIC, VS_VC_PCI_FIXED, VS_VC_PCI_DVX,
 	VS_VC_PCI_VGPU };
 struct vs_vc_card_spec {
-	enum vs_vc_net_kind kind;
+	enum vs_vc_net_type kind;
 	const char *mac;			/* manual address */
 	const char *network, *switch_uuid, *portgroup_key;
 	const char *network_name;	/* of a standard one, which it is found

@@ -41,7 +41,7 @@ struct vcx_call {
 	unsigned int flags;
 	unsigned int tries;	/* times libcurl was about to send it */
 	struct vs_buf reply;
-	struct vs_buf head;	/* its lines, if vs_vc_look_on was called */
+	struct vs_buf head; /* its lines, if vs_vc_observe_calls was called */
 	long status;
 	bool too_big, refused_xml;
 	bool no_id;		/* never handed to libcurl */
@@ -61,7 +61,8 @@ typedef void vcx_fn(struct vcx_call *call, struct vs_j reply,
 		    const struct vs_err *err);
 
 /* Sees each call that ends, before fn; tell: NULL if nothing does. err NULL:
- * HTTP 2xx. fn and arg are for tell: what vs_vc_look_on() was called with. */
+ * HTTP 2xx. fn and arg are for tell: what vs_vc_observe_calls() was called
+ * with. */
 struct vs_vc_exchange;
 struct vcx_looker {
 	void (*tell)(struct vcx_call *call, const struct vs_err *err);
