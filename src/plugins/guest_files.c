@@ -29,7 +29,7 @@ static bool is_word(const char *s)
 	for (size_t i = 0; i < len; i++)
 		if (s[i] <= ' ' || s[i] > '~')
 			return false;
-	return len && len < VS_GOT_WORD;
+	return len && len < VS_ASSIGNMENT_WORD;
 }
 
 static void list_add(char list[VS_GUEST_LIST], const char *word)
@@ -57,7 +57,7 @@ static void port_add(struct vs_guest *g, const char *dir)
 
 static void word_set(char *to, const char *word)
 {
-	snprintf(to, VS_GOT_WORD, "%s", is_word(word) ? word : "");
+	snprintf(to, VS_ASSIGNMENT_WORD, "%s", is_word(word) ? word : "");
 }
 
 static void fact(struct vs_guest *g, const char *key, const char *value)
@@ -142,7 +142,7 @@ void vs_guest_read(struct vs_guest *g)
 		facts_read(g, "place", NULL);
 }
 
-int vs_guest_place_write(const struct vs_got_place *place)
+int vs_guest_place_write(const struct vs_assignment_place *place)
 {
 	char path[1024], new[1024];
 	FILE *out;

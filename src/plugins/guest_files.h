@@ -18,14 +18,14 @@
  * or there is none. */
 struct vs_guest {
 	bool ready;			/* a managed VM, and its script said ok */
-	char node[VS_GOT_WORD], adapter[VS_GOT_WORD];
+	char node[VS_ASSIGNMENT_WORD], adapter[VS_ASSIGNMENT_WORD];
 	char macs[VS_GUEST_LIST];
 	char devices[VS_GUEST_LIST];	/* "mlx5_0" */
 	char ports[VS_GUEST_LIST];	/* "mlx5_0:1" */
 	char gid_indexes[VS_GUEST_LIST], gids[VS_GUEST_LIST];
 	/* The GID index of all cards, if it is one and of IPv4 addresses. */
 	char gid_index[8];
-	struct vs_got_place place;
+	struct vs_assignment_place place;
 };
 
 /* RUN/name into path. */
@@ -36,6 +36,6 @@ void vs_guest_read(struct vs_guest *g);
 
 /* RUN/place, for steps to read; place NULL: what was there is true no more. On
  * a machine without RUN nothing is done. 0, or -1 with errno. */
-int vs_guest_place_write(const struct vs_got_place *place);
+int vs_guest_place_write(const struct vs_assignment_place *place);
 
 #endif

@@ -40,7 +40,7 @@ static bool same_place(const struct vs_port_got *a, const struct vs_port_got *b)
 
 /* All rows from the first on that are at its place, as one word, and marked. */
 static char *word_of(const struct vs_port_got *rows, size_t n, size_t first,
-		     bool *said, vs_got_fold *fold)
+		     bool *said, vs_assignment_fold_fn *fold)
 {
 	VS_FREE const char **names = vs_calloc(n - first, sizeof(*names));
 	VS_FREE char *folded = NULL, *place = place_of(&rows[first]);
@@ -61,24 +61,25 @@ static bool text_add(char *text, const char *word, size_t left)
 {
 	size_t len = strlen(text), more = strlen(word);
 
-	if (len + 1 + more + strlen(" ...") + left > VS_GOT_TEXT) {
+	if (len + 1 + more + strlen(" ...") + left > VS_ASSIGNMENT_TEXT) {
 		memcpy(text + len, " ...", sizeof(" ..."));
 		return false;
 	}
-	snprintf(text + len, VS_GOT_TEXT + 1 - len, " %s", word);
+	snprintf(text + len, VS_ASSIGNMENT_TEXT + 1 - len, " %s", word);
 	return true;
 }
 
-char *vs_got_text(const struct vs_port_got *rows, size_t n, vs_got_fold *fold)
+char *vs_assignment_text(const struct vs_port_got *rows, size_t n,
+			 vs_assignment_fold_fn *fold)
 {
 	VS_FREE bool *said = vs_calloc(n + 1, sizeof(*said));
-	char *text = vs_calloc(VS_GOT_TEXT + 1, 1);
+	char *text = vs_calloc(VS_ASSIGNMENT_TEXT + 1, 1);
 	const char *adapter = NULL, *took = n ? rows[0].took : NULL;
 	size_t left = took ? strlen(took) + 1 : 0, len;
 	bool room = true;
 
 	/* Without its blank, which each word brings. */
-	memcpy(text, VS_GOT_TAG, strlen(VS_GOT_TAG) - 1);
+	memcpy(text, VS_ASSIGNMENT_TAG, strlen(VS_ASSIGNMENT_TAG) - 1);
 	for (size_t i = 0; i < n && room; i++) {
 		VS_FREE char *word = NULL, *kind = NULL;
 
@@ -94,22 +95,25 @@ char *vs_got_text(const struct vs_port_got *rows, size_t n, vs_got_fold *fold)
 	}
 	len = strlen(text);
 	if (took)
-		snprintf(text + len, VS_GOT_TEXT + 1 - len, " %s", took);
+		snprintf(text + len, VS_ASSIGNMENT_TEXT + 1 - len, " %s", took);
 	return text;
 }
 
-bool vs_got_is_wait(const char *line)
+bool vs_assignment_is_wait(const char *line)
 {
-	return line && !strncmp(line, VS_GOT_TAG, strlen(VS_GOT_TAG)) &&
-	       strncmp(line, VS_GOT_HAS, strlen(VS_GOT_HAS));
+	return line &&
+	       !strncmp(line, VS_ASSIGNMENT_TAG, strlen(VS_ASSIGNMENT_TAG)) &&
+	       strncmp(line, VS_ASSIGNMENT_PLACED,
+		       strlen(VS_ASSIGNMENT_PLACED));
 }
 
-bool vs_got_env_ours(const char *entry)
+bool vs_assignment_env_managed(const char *entry)
 {
-	return entry && !strncmp(entry, VS_GOT_ENV, strlen(VS_GOT_ENV));
+	return entry &&
+	       !strncmp(entry, VS_ASSIGNMENT_ENV, strlen(VS_ASSIGNMENT_ENV));
 }
 
-char **vs_got_env(const struct vs_port_got *rows, size_t n, size_t *nenv)
+char **vs_assignment_env(const struct vs_port_got *rows, size_t n, size_t *nenv)
 {
 	char **env = NULL;
 	size_t cap = 0, len = 0;
@@ -127,7 +131,7 @@ char **vs_got_env(const struct vs_port_got *rows, size_t n, size_t *nenv)
 			VS_GROW(env, cap, *nenv + 1);
 			env[*nenv] = vs_calloc(ENV_BYTES + more, 1);
 			len = (size_t)snprintf(env[*nenv], ENV_BYTES,
-					       VS_GOT_ENV "%zu=", *nenv);
+					       VS_ASSIGNMENT_ENV "%zu=", *nenv);
 			(*nenv)++;
 		} else {
 			env[*nenv - 1][len++] = ' ';
@@ -139,9 +143,10 @@ char **vs_got_env(const struct vs_port_got *rows, size_t n, size_t *nenv)
 }
 
 /* "esx01/0000:3b:00.0" */
-static int place_parse(const char *s, size_t len, struct vs_got_place *out)
+static int place_parse(const char *s, size_t len,
+		       struct vs_assignment_place *out)
 {
-	struct vs_got_place place = { 0 };
+	struct vs_assignment_place place = { 0 };
 	const char *slash = memchr(s, '/', len);
 	size_t host = slash ? (size_t)(slash - s) : len;
 	size_t pfs = slash ? len - host - 1 : 0;
@@ -158,13 +163,13 @@ static int place_parse(const char *s, size_t len, struct vs_got_place *out)
 	return 0;
 }
 
-int vs_got_find(char *const *env, size_t nenv, const char *node,
-		struct vs_got_place *out)
+int vs_assignment_find(char *const *env, size_t nenv, const char *node,
+		       struct vs_assignment_place *out)
 {
 	size_t name = strlen(node);
 
 	for (size_t i = 0; name && i < nenv; i++) {
-		const char *at = vs_got_env_ours(env[i]) ?
+		const char *at = vs_assignment_env_managed(env[i]) ?
 			strchr(env[i], '=') : NULL;
 
 		for (; at; at = strchr(at, ' ')) {

@@ -28,8 +28,8 @@ static char id_path[64], ready_path[64], port_dir[64], state_path[64];
 
 /* No program of whatever name is run here: neither the script, "PATH check", nor
  * slurm-vsphere-port, "PATH check LAYER SPEC...". */
-enum vs_port_answer vs_port_ask(const char *const argv[], int timeout_ms,
-				char *why, size_t size)
+enum vs_port_answer vs_port_check(const char *const argv[], int timeout_ms,
+				  char *why, size_t size)
 {
 	size_t answer;
 	int n = 0;
@@ -146,11 +146,12 @@ static void device(const char *text, size_t size)
 /* Written down for tasks, and read by them, it is what it was. */
 static void place(const char *text, size_t size)
 {
-	VS_FREE char *entry = vs_asprintf(VS_GOT_ENV "0=%.*s", (int)size, text);
-	struct vs_got_place found;
+	VS_FREE char *entry = vs_asprintf(VS_ASSIGNMENT_ENV "0=%.*s", (int)size,
+					  text);
+	struct vs_assignment_place found;
 	struct vs_guest g;
 
-	if (vs_got_find(&entry, 1, "vm1", &found))
+	if (vs_assignment_find(&entry, 1, "vm1", &found))
 		return;
 	put(ready_path, "ok\n", 3);
 	if (vs_guest_place_write(&found))

@@ -44,13 +44,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	VS_FREE char *text = vs_calloc(size + 1, 1);
 	struct seen seen = { .text = text, .last = text };
-	char words[VS_WORDS];
+	char words[VS_NAME_CLEAN_LEN];
 
 	memcpy(text, data, size);
 	seen.size = strlen(text);
 	must(vs_features_each(text, look, &seen));
-	vs_words_clean(text, seen.size, words);
-	must(strlen(words) <= seen.size && strlen(words) < VS_WORDS);
+	vs_name_clean(text, seen.size, words);
+	must(strlen(words) <= seen.size && strlen(words) < VS_NAME_CLEAN_LEN);
 	for (const char *s = words; *s; s++)
 		must(*s >= ' ' && *s < 0x7f && *s != '"');
 	return 0;

@@ -216,7 +216,7 @@ static inline const char *asks(const char *digits, uint16_t mode)
 	bitstr_t *bits = nodes(digits);
 
 	w.asked[0] = '\0';
-	vs_account_asks(&t, bits);
+	vs_accounting_request(&t, bits);
 	FREE_NULL_BITMAP(bits);
 	return w.asked;
 }

@@ -36,7 +36,7 @@ bool vs_private_cloud_missing(void)
 }
 
 /* Of vs_port_slurm_check(), which no test of vsphere.conf calls. */
-size_t vs_port_others_go(const char **first, char **list)
+size_t vs_suspend_unmanaged(const char **first, char **list)
 {
 	(void)first;
 	(void)list;

@@ -170,7 +170,7 @@ static int feature_apply(void *x, void *arg)
 
 	f->node_bitmap_avail = bit_copy(known->node_bitmap);
 	to->counts |= f->count;
-	if (f->op_code == VS_FEATURE_ONE_OF || f->op_code == FEATURE_OP_XAND)
+	if (f->op_code == VS_FEATURE_XOR || f->op_code == FEATURE_OP_XAND)
 		;
 	else if (to->op == FEATURE_OP_AND)
 		bit_and(to->nodes, f->node_bitmap_avail);
@@ -190,7 +190,7 @@ void vs_constraint_nodes(job_record_t *read, bitstr_t *nodes)
 	FREE_NULL_BITMAP(to.nodes);
 }
 
-bitstr_t *vs_nodes_of(const char *names)
+bitstr_t *vs_nodes_bitmap(const char *names)
 {
 	bitstr_t *nodes = bit_alloc(NODES);
 

@@ -95,7 +95,7 @@ static const char *barred(const char *digits)
 	bitstr_t *bits = nodes(digits);
 	size_t n = 0;
 
-	vs_account_bar(&t, bits);
+	vs_accounting_block(&t, bits);
 	for (int i = 0; i < NODES; i++)
 		if (bit_test(bits, i))
 			left[n++] = (char)('0' + i);

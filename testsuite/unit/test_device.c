@@ -174,12 +174,12 @@ static void one_that_hangs_is_ended_and_is_wrong(void **state)
 
 	(void)state;
 	checker("trap '' TERM; sleep 60; exit 0");
-	assert_int_equal(vs_port_ask(argv, 1000, why, sizeof(why)),
+	assert_int_equal(vs_port_check(argv, 1000, why, sizeof(why)),
 			 VS_PORT_WRONG);
 	assert_non_null(strstr(why, "did not answer within 1 s"));
 	/* closes its words and stays */
 	checker("exec 2>&-; sleep 60");
-	assert_int_equal(vs_port_ask(argv, 1000, why, sizeof(why)),
+	assert_int_equal(vs_port_check(argv, 1000, why, sizeof(why)),
 			 VS_PORT_WRONG);
 }
 
@@ -250,7 +250,7 @@ static void one_that_cannot_be_ended_is_no_child_of_slurmds(void **state)
 	self[len] = '\0';
 	argv[0] = self;
 	assert_int_equal(mkfifo(let_go, 0600), 0);
-	assert_int_equal(vs_port_ask(argv, 1000, why, sizeof(why)),
+	assert_int_equal(vs_port_check(argv, 1000, why, sizeof(why)),
 			 VS_PORT_WRONG);
 	assert_non_null(strstr(why, "did not answer within 1 s"));
 	assert_true(ms() - began < 4000);	/* nor was it waited for: 1 s, and 1 s of grace */

@@ -41,7 +41,7 @@ static void the_record_names_each_place_once(void **state)
 		row("vm3", "roce", "esx1", PF), row("vm4", "eth", "esx1", NULL),
 		row("vm5", "eth", NULL, NULL),
 	};
-	VS_FREE char *text = vs_got_text(rows, VS_COUNT(rows), join);
+	VS_FREE char *text = vs_assignment_text(rows, VS_COUNT(rows), join);
 
 	(void)state;
 	assert_string_equal(text, "vsphere: adapter=roce vm1+vm3=esx1/" PF
@@ -59,8 +59,9 @@ static void a_record_too_long_ends_after_a_whole_word(void **state)
 		snprintf(hosts[i], sizeof(hosts[i]), "esx%03zu", i);
 		rows[i] = row("vm", "roce", hosts[i], PF);
 	}
-	text = vs_got_text(rows, VS_COUNT(rows), join);
-	assert_uint_in_range(strlen(text), VS_GOT_TEXT - 40, VS_GOT_TEXT);
+	text = vs_assignment_text(rows, VS_COUNT(rows), join);
+	assert_uint_in_range(strlen(text), VS_ASSIGNMENT_TEXT - 40,
+			     VS_ASSIGNMENT_TEXT);
 	assert_string_equal(text + strlen(text) - 9, ":00.0 ...");
 }
 
@@ -75,7 +76,7 @@ static void what_a_job_waited_for_ends_the_record_however_long(void **state)
 	for (size_t i = 0; i < VS_COUNT(rows); i++)
 		rows[i] = row("vm", i % 2 ? "roce" : "eth", "esx1", PF);
 	rows[0].took = took;
-	text = vs_got_text(rows, 1, join);
+	text = vs_assignment_text(rows, 1, join);
 	assert_string_equal(text, "vsphere: adapter=eth vm=esx1/" PF
 			    " waited_s=0.0 provision_s=12.3 cold=2");
 	free(text);
@@ -83,8 +84,8 @@ static void what_a_job_waited_for_ends_the_record_however_long(void **state)
 		snprintf(hosts[i], sizeof(hosts[i]), "esx%03zu", i);
 		rows[i].host = hosts[i];
 	}
-	text = vs_got_text(rows, VS_COUNT(rows), join);
-	assert_uint_in_range(strlen(text), 1, VS_GOT_TEXT);
+	text = vs_assignment_text(rows, VS_COUNT(rows), join);
+	assert_uint_in_range(strlen(text), 1, VS_ASSIGNMENT_TEXT);
 	assert_string_equal(text + strlen(text) - strlen(took) - 5,
 			    " ... waited_s=0.0 provision_s=12.3 cold=2");
 	free(text);
@@ -103,7 +104,7 @@ static void each_of_many_nodes_finds_its_own(void **state)
 {
 	static char names[2000][16], hosts[2000][32];
 	static struct vs_port_got rows[2000];
-	struct vs_got_place place;
+	struct vs_assignment_place place;
 	size_t n;
 	char **env;
 
@@ -113,19 +114,20 @@ static void each_of_many_nodes_finds_its_own(void **state)
 		snprintf(hosts[i], sizeof(hosts[i]), "esx%zu.example.org", i);
 		rows[i] = row(names[i], "roce", hosts[i], PF "," PF2);
 	}
-	env = vs_got_env(rows, VS_COUNT(rows), &n);
+	env = vs_assignment_env(rows, VS_COUNT(rows), &n);
 	assert_uint_in_range(n, 2, 10);
 	for (size_t i = 0; i < n; i++) {
-		assert_true(vs_got_env_ours(env[i]));
+		assert_true(vs_assignment_env_managed(env[i]));
 		assert_uint_in_range(strlen(env[i]), 1, 16384);
 	}
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
-		assert_int_equal(vs_got_find(env, n, names[i], &place), 0);
+		assert_int_equal(vs_assignment_find(env, n, names[i], &place),
+				 0);
 		assert_string_equal(place.host, hosts[i]);
 		assert_string_equal(place.pfs, PF "," PF2);
 	}
-	assert_int_equal(vs_got_find(env, n, "vm2000", &place), -1);
-	assert_int_equal(vs_got_find(env, n, "", &place), -1);
+	assert_int_equal(vs_assignment_find(env, n, "vm2000", &place), -1);
+	assert_int_equal(vs_assignment_find(env, n, "", &place), -1);
 	env_free(env, n);
 }
 
@@ -135,17 +137,17 @@ static void a_hosts_odd_name_breaks_no_text(void **state)
 		row("vm1", "roce", "esx 1=\"a/b\"", PF),
 		row("vm2", "roce", NULL, NULL), row("vm3", "eth", "esx3", NULL),
 	};
-	struct vs_got_place place;
+	struct vs_assignment_place place;
 	size_t n;
-	char **env = vs_got_env(rows, VS_COUNT(rows), &n);
+	char **env = vs_assignment_env(rows, VS_COUNT(rows), &n);
 
 	(void)state;
 	assert_int_equal(n, 1);
-	assert_int_equal(vs_got_find(env, n, "vm1", &place), 0);
+	assert_int_equal(vs_assignment_find(env, n, "vm1", &place), 0);
 	assert_string_equal(place.host, "esx_1__a_b_");
 	assert_string_equal(place.pfs, PF);
-	assert_int_equal(vs_got_find(env, n, "vm2", &place), -1);
-	assert_int_equal(vs_got_find(env, n, "vm3", &place), 0);
+	assert_int_equal(vs_assignment_find(env, n, "vm2", &place), -1);
+	assert_int_equal(vs_assignment_find(env, n, "vm3", &place), 0);
 	assert_string_equal(place.host, "esx3");
 	assert_string_equal(place.pfs, "");
 	env_free(env, n);
@@ -158,13 +160,13 @@ static void what_makes_no_sense_is_no_place(void **state)
 		"SPANK_VSPHERE_0=vm1=a\tb", "SPANK_VSPHERE_0", "HOME=vm1=esx1",
 		"SPANK_VSPHERE_0=vm11=esx1", "SPANK_VSPHERE_0=xvm1=esx1",
 	};
-	struct vs_got_place place = { "kept", "" };
+	struct vs_assignment_place place = { "kept", "" };
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(bad); i++) {
 		char *env[] = { (char *)bad[i] };
 
-		assert_int_equal(vs_got_find(env, 1, "vm1", &place), -1);
+		assert_int_equal(vs_assignment_find(env, 1, "vm1", &place), -1);
 	}
 	assert_string_equal(place.host, "kept");
 }
@@ -176,7 +178,7 @@ static void what_makes_no_sense_is_no_place(void **state)
 
 static void a_node_knows_its_card_and_its_place(void **state)
 {
-	const struct vs_got_place place = { "esx1", PF };
+	const struct vs_assignment_place place = { "esx1", PF };
 	struct vs_guest g;
 
 	(void)state;
@@ -247,8 +249,9 @@ static void a_card_that_failed_is_nobodys(void **state)
 	vs_guest_read(&g);
 	assert_false(g.ready);
 	/* no VM of ours: nothing is made there, and nothing is wrong */
-	assert_int_equal(vs_guest_place_write(&(struct vs_got_place){ "e", "" }),
-			 0);
+	assert_int_equal(
+		vs_guest_place_write(&(struct vs_assignment_place) { "e", "" }),
+		0);
 	setenv("SLURM_VSPHERE_RUN", dir, 1);
 }
 
@@ -370,15 +373,15 @@ static void what_a_job_waits_for_is_told_from_what_it_got(void **state)
 	static const struct vs_port_got row = {
 		.node = "vm1", .adapter = "roce", .host = "esx1", .pfs = "a",
 	};
-	VS_FREE char *got = vs_got_text(&row, 1, join);
+	VS_FREE char *got = vs_assignment_text(&row, 1, join);
 
 	(void)state;
-	assert_true(vs_got_is_wait("vsphere: needs 1 node, 0 VFs free"));
-	assert_true(vs_got_is_wait("vsphere: "));
-	assert_false(vs_got_is_wait(got));
-	assert_false(vs_got_is_wait("somebody's"));
-	assert_false(vs_got_is_wait(""));
-	assert_false(vs_got_is_wait(NULL));
+	assert_true(vs_assignment_is_wait("vsphere: needs 1 node, 0 VFs free"));
+	assert_true(vs_assignment_is_wait("vsphere: "));
+	assert_false(vs_assignment_is_wait(got));
+	assert_false(vs_assignment_is_wait("somebody's"));
+	assert_false(vs_assignment_is_wait(""));
+	assert_false(vs_assignment_is_wait(NULL));
 }
 
 int main(void)

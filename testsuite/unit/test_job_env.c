@@ -16,7 +16,7 @@
 #include "plugins/job_env.h"
 #include "util/mem.h"
 
-#define OURS VS_GOT_ENV "7=vm001=esx01/0000:3b:00.0"
+#define OURS VS_ASSIGNMENT_ENV "7=vm001=esx01/0000:3b:00.0"
 
 static char **entries;
 static uint32_t size;
@@ -70,15 +70,16 @@ static void slurm_reads(void)
 /* What is expected is worked out from the kinds alone. */
 static void replaces(const char *kinds, uint32_t nadd)
 {
-	char *add[] = { (char *)VS_GOT_ENV "0=a", (char *)VS_GOT_ENV "1=b",
-			(char *)VS_GOT_ENV "2=c" };
+	char *add[] = { (char *)VS_ASSIGNMENT_ENV "0=a",
+			(char *)VS_ASSIGNMENT_ENV "1=b",
+			(char *)VS_ASSIGNMENT_ENV "2=c" };
 	uint32_t users = 0, at = 0, dropped;
 
 	for (const char *k = kinds; *k; k++)
 		users += *k == 'U';
 	array_make(kinds);
-	dropped = vs_job_env_replace(&entries, &size, vs_got_env_ours, add,
-				     nadd);
+	dropped = vs_job_env_replace(&entries, &size, vs_assignment_env_managed,
+				     add, nadd);
 	assert_int_equal(dropped, strlen(kinds) - users);
 	assert_int_equal(size, users + nadd);
 	if (!size)
@@ -143,12 +144,12 @@ static void random_arrays_stay_closed(void **state)
 
 static void entries_without_a_byte_belong_to_nobody(void **state)
 {
-	struct vs_got_place place;
+	struct vs_assignment_place place;
 	char *env[] = { NULL, (char *)OURS, NULL };
 
 	(void)state;
-	assert_false(vs_got_env_ours(NULL));
-	assert_int_equal(vs_got_find(env, 3, "vm001", &place), 0);
+	assert_false(vs_assignment_env_managed(NULL));
+	assert_int_equal(vs_assignment_find(env, 3, "vm001", &place), 0);
 	assert_string_equal(place.host, "esx01");
 }
 

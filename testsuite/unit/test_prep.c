@@ -57,12 +57,12 @@ static void answer(int rc, uint32_t id, bool timed_out)
 	answers++;
 }
 
-void vs_unlaunched_note(uint32_t id)
+void vs_requeue_note(uint32_t id)
 {
 	notes += id == 7;
 }
 
-void vs_unlaunched_release(uint32_t id)
+void vs_requeue_release(uint32_t id)
 {
 	(void)id;
 }

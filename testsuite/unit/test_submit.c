@@ -264,7 +264,7 @@ static void of_alternatives_one_must_do(void **state)
 {
 	(void)state;
 	desc.features = (char *)"[vmxnet3|sriov-roce]";
-	reads("vmxnet3", VS_FEATURE_ONE_OF, 0, 0);
+	reads("vmxnet3", VS_FEATURE_XOR, 0, 0);
 	reads("sriov-roce", FEATURE_OP_END, 0, 0);
 	desc.min_nodes = 4;
 	goes();
@@ -276,7 +276,7 @@ static void what_follows_the_brackets_is_no_alternative(void **state)
 {
 	(void)state;
 	desc.features = (char *)"[vmxnet3|bigmem]&sriov-roce";
-	reads("vmxnet3", VS_FEATURE_ONE_OF, 0, 0);
+	reads("vmxnet3", VS_FEATURE_XOR, 0, 0);
 	reads("bigmem", FEATURE_OP_AND, 0, 0);
 	reads("sriov-roce", FEATURE_OP_END, 0, 0);
 	refused(NEVER, "has \"");
@@ -475,10 +475,10 @@ static void the_words_of_a_long_group_are_cut(void **state)
 	(void)state;
 	for (int i = 0; i < 50; i++)
 		reads("sriov-roce", FEATURE_OP_OR, 0, 1);
-	reads("sriov-roce", VS_FEATURE_ONE_OF, 0, 0);
+	reads("sriov-roce", VS_FEATURE_XOR, 0, 0);
 	assert_int_equal(vs_constraint_make(&c, "(...)", 1000), 0);
 	assert_int_equal(c.n, 1);
-	assert_true(strlen(c.groups[0].words) < VS_WORDS + 64);
+	assert_true(strlen(c.groups[0].words) < VS_NAME_CLEAN_LEN + 64);
 	vs_constraint_clear(&c);
 }
 

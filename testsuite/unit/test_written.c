@@ -40,7 +40,7 @@
 
 #define ROUNDS 4000
 #define NODES 3
-#define COMMENT_MOST VS_GOT_TEXT
+#define COMMENT_MOST VS_ASSIGNMENT_TEXT
 #define WORDS_MOST 600			/* of a reason; the engine's are shorter */
 #define REASON_MOST (2 * WORDS_MOST + 64)	/* "slurm-vsphere: (before: )" */
 
@@ -263,7 +263,7 @@ static void env_is_right(void)
 		env_array_merge(&merged, (const char **)job.spank_job_env);
 	for (char **e = job.spank_job_env; e && *e; e++, n++) {
 		assert_true(xsize(*e) > strlen(*e));
-		if (vs_got_env_ours(*e))
+		if (vs_assignment_env_managed(*e))
 			continue;
 		assert_int_equal(strtoul(*e + strlen("SPANK_U"), NULL, 10),
 				 at++);
@@ -499,7 +499,7 @@ static void job_comes(void)
 	while (at < n)
 		job.spank_job_env[at++] = any(2) ?
 			xstrdup_printf("SPANK_U%u=x", users++) :
-			xstrdup_printf(VS_GOT_ENV "%s=%u/%u",
+			xstrdup_printf(VS_ASSIGNMENT_ENV "%s=%u/%u",
 				       any(2) ? "MOVED" : "0", any(3),
 				       any(3));
 	job.spank_job_env_size = n;
@@ -586,12 +586,12 @@ static void a_list_of_more_names_than_nodes_is_not_expanded(void **state)
 				       at ? "," : "", "a[0-65535]");
 	rehash_node();
 	alarm(20);		/* expanded, it takes minutes */
-	assert_null(vs_nodes_of(many));
+	assert_null(vs_nodes_bitmap(many));
 	alarm(0);
-	assert_null(vs_nodes_of("vm[001"));
-	assert_null(vs_nodes_of("vm004"));
-	assert_null(vs_nodes_of("vm[001-003],vm001"));
-	three = vs_nodes_of("vm[001-003]");
+	assert_null(vs_nodes_bitmap("vm[001"));
+	assert_null(vs_nodes_bitmap("vm004"));
+	assert_null(vs_nodes_bitmap("vm[001-003],vm001"));
+	three = vs_nodes_bitmap("vm[001-003]");
 	assert_non_null(three);
 	assert_int_equal(bit_set_count(three), 3);
 	FREE_NULL_BITMAP(three);

@@ -81,13 +81,13 @@ static int misplaced(const struct vs_conf_adapter *a,
 {
 	VS_FREE char *types = types_that(has);
 
-	return vs_conf_err(f, vs_conf_line_of(r, key), err,
+	return vs_conf_err(f, vs_conf_key_line(r, key), err,
 		"%s goes with Type=%s, not with Type=%s", words, types,
 		a->type);
 }
 
 /* Keys that hang on what the type is. */
-static const struct vs_conf_of {
+static const struct vs_conf_type_key {
 	const char *key;
 	bool (*has)(const struct vs_adapter_kind *k);
 	bool (*needs)(const struct vs_adapter_kind *k);	/* or NULL */
@@ -115,7 +115,7 @@ static int check_keys(const struct vs_conf_adapter *a,
 		      const struct vs_conf_record *r, struct vs_err *err)
 {
 	for (size_t i = 0; i < VS_COUNT(of_types); i++) {
-		const struct vs_conf_of *o = &of_types[i];
+		const struct vs_conf_type_key *o = &of_types[i];
 		int at = vs_conf_key_find(o->key, strlen(o->key),
 					  1u << VS_SCOPE_ADAPTER);
 		VS_FREE char *words = vs_asprintf("%s=", o->key);
@@ -148,12 +148,12 @@ static int check_class(const struct vs_conf_adapter *a,
 		       const struct vs_conf_record *r, struct vs_err *err)
 {
 	if (strlen(a->device_class) >= VS_DEVICE_LABEL)
-		return vs_conf_err(f, vs_conf_line_of(r, "DeviceClass"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "DeviceClass"), err,
 			"DeviceClass= is longer than %d characters",
 			VS_DEVICE_LABEL - 1);
 	if (a->parameters && (strlen(a->parameters) >= VS_DEVICE_PARAMS ||
 			      !params_valid(a->parameters)))
-		return vs_conf_err(f, vs_conf_line_of(r, "Parameters"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "Parameters"), err,
 			"Parameters=%.80s: expected \"key=value,key=value\", of %d characters at most",
 			a->parameters, VS_DEVICE_PARAMS - 1);
 	if (!a->vendor != !a->device)
@@ -177,7 +177,7 @@ static int check_named(const struct vs_conf_adapter *a,
 		return check_class(a, f, r, err);
 	if (!k->by_profile || vs_vgpu_parse(a->profile, &v))
 		return 0;
-	return vs_conf_err(f, vs_conf_line_of(r, "Profile"), err,
+	return vs_conf_err(f, vs_conf_key_line(r, "Profile"), err,
 		"Profile=%.80s: expected a vGPU profile's name as the host has it, such as nvidia_a100-4c (4 GB of an A100) or nvidia_a100-1-5c",
 		a->profile);
 }
@@ -191,22 +191,22 @@ int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 	struct vs_err why = { 0 };
 
 	if (vs_adapter_type_parse(a->type, &type, &why))
-		return vs_conf_err(f, vs_conf_line_of(r, "Type"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "Type"), err,
 				   "Type=: %s", why.text);
 	k = &vs_adapter_kinds[type];
 	if (check_keys(a, k, f, r, err))
 		return -1;
 	if (a->label && strlen(a->label) >= VS_DEVICE_LABEL)
-		return vs_conf_err(f, vs_conf_line_of(r, "Label"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "Label"), err,
 			"Label= is longer than %d characters",
 			VS_DEVICE_LABEL - 1);
 	if (a->address && vs_address_check(a->address, &why))
-		return vs_conf_err(f, vs_conf_line_of(r, "Address"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "Address"), err,
 				   "Address=: %s", why.text);
 	if (check_named(a, k, f, r, err))
 		return -1;
 	if (a->pf && a->per_node > 1 && strcmp(a->rails, "any"))
-		return vs_conf_err(f, vs_conf_line_of(r, "PF"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "PF"), err,
 			"PF= is one PF, and PerNode=%d takes VFs of as many: "
 			"leave PF= out, or set Rails=any", a->per_node);
 	if (!strcmp(a->link_layer, "InfiniBand") && !has_infiniband(k))
@@ -327,11 +327,11 @@ int vs_conf_clone_check(const struct vs_conf *conf,
 	if (with && !allows_instant(with))
 		a = with;
 	if (!allows_instant(a))
-		return vs_conf_err(f, vs_conf_line_of(r, "Clone"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "Clone"), err,
 			"Clone=instant: AdapterName=%s is of Type=%s, which allows no instant clones (svf adapters): expected linked or full",
 			a->name, a->type);
 	if (p->storage_policy)
-		return vs_conf_err(f, vs_conf_line_of(r, "Clone"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "Clone"), err,
 			"Clone=instant and StoragePolicy= exclude each other: vCenter takes no policy for an instant clone");
 	return 0;
 }
@@ -349,7 +349,7 @@ int vs_conf_adapters_check(const struct vs_conf *conf,
 			continue;
 		a = &conf->adapters[n++];
 		if (a->with && check_with(conf, a, f,
-					  vs_conf_line_of(r, "With"), err))
+					  vs_conf_key_line(r, "With"), err))
 			return -1;
 		for (size_t k = 0; k + 1 < n; k++)
 			if (check_both(&conf->adapters[k], a, f, r->line, err))

@@ -76,7 +76,7 @@ int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Where the record gives this key; where it begins, if it doesn't. */
-int vs_conf_line_of(const struct vs_conf_record *r, const char *key);
+int vs_conf_key_line(const struct vs_conf_record *r, const char *key);
 
 /* How a HostName= list becomes names: a malloc()ed, NULL-terminated array of
  * malloc()ed names, or NULL if it is malformed. */

@@ -93,15 +93,16 @@ static int check_reservations(const struct vs_conf *conf,
 					   1u << VS_SCOPE_PARTITION)];
 
 	if (is_high(p) && cpu)
-		return vs_conf_err(f, vs_conf_line_of(r, "CPUReservation"), err,
+		return vs_conf_err(
+			f, vs_conf_key_line(r, "CPUReservation"), err,
 			"CPUReservation=%lld contradicts LatencySensitivity=high, which needs all of the VM's CPU reserved: expected full, or no CPUReservation",
 			(long long)p->cpu_reservation);
 	if (mem && type)
-		return vs_conf_err(f, vs_conf_line_of(r, "MemoryReservation"),
+		return vs_conf_err(f, vs_conf_key_line(r, "MemoryReservation"),
 			err, "MemoryReservation=%lld contradicts Adapter=%s: with Type=%s the device writes to any of the VM's memory, and all of it must be reserved: expected full, or no MemoryReservation",
 			(long long)p->memory_reservation, a->name, type);
 	if (mem && is_high(p))
-		return vs_conf_err(f, vs_conf_line_of(r, "MemoryReservation"),
+		return vs_conf_err(f, vs_conf_key_line(r, "MemoryReservation"),
 			err, "MemoryReservation=%lld contradicts LatencySensitivity=high, which needs all of the VM's memory reserved: expected full, or no MemoryReservation",
 			(long long)p->memory_reservation);
 	return 0;
@@ -117,7 +118,7 @@ static int check_numa(const struct vs_conf_partition *p,
 	if (!p->numa_affinity || strcasecmp(p->numa_affinity, "pf") ||
 	    (kind_of(a, &kind) && vs_adapter_vfs(&kind)))
 		return 0;
-	return vs_conf_err(f, vs_conf_line_of(r, "NumaAffinity"), err,
+	return vs_conf_err(f, vs_conf_key_line(r, "NumaAffinity"), err,
 		"NumaAffinity=pf: a VM with Adapter=%s (Type=%s) has no PF or device of its host, whose NUMA node it could be on: expected none",
 		a->name, a->type);
 }
@@ -143,12 +144,12 @@ int vs_conf_hardware_check(const struct vs_conf *conf,
 			return -1;
 		if (p->vcpus && p->cores_per_socket &&
 		    p->vcpus % p->cores_per_socket)
-			return vs_conf_err(f, vs_conf_line_of(r,
+			return vs_conf_err(f, vs_conf_key_line(r,
 				"CoresPerSocket"), err,
 				"CoresPerSocket=%d doesn't divide CPUs=%d",
 				p->cores_per_socket, p->vcpus);
 		if (p->memory_mb && p->memory_reservation > p->memory_mb)
-			return vs_conf_err(f, vs_conf_line_of(r,
+			return vs_conf_err(f, vs_conf_key_line(r,
 				"MemoryReservation"), err,
 				"MemoryReservation=%lld is more than Memory=%lld: expected full",
 				(long long)p->memory_reservation,

@@ -152,11 +152,11 @@ static int gateway_fits(const struct vs_conf_file *f,
 	    vs_ipv4_parse(p->gateway, strlen(p->gateway), &ip))
 		return 0;
 	if ((ip & ~(UINT32_MAX >> pool.prefix)) != pool.net)
-		return vs_conf_err(f, vs_conf_line_of(r, "Gateway"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "Gateway"), err,
 			"Gateway=%s is not in the subnet of Addresses=%s",
 			p->gateway, p->addresses);
 	if (strchr(p->addresses, '-') && ip >= pool.first && ip <= pool.last)
-		return vs_conf_err(f, vs_conf_line_of(r, "Gateway"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "Gateway"), err,
 			"Gateway=%s is one of Addresses=%s: expected a pool without it",
 			p->gateway, p->addresses);
 	return 0;
@@ -170,7 +170,7 @@ static int first_card(const struct vs_conf_file *f,
 		p->dns_search ? "DNSSearch" : NULL;
 
 	if (key && (!p->addresses || !strcmp(p->addresses, "dhcp")))
-		return vs_conf_err(f, vs_conf_line_of(r, key), err,
+		return vs_conf_err(f, vs_conf_key_line(r, key), err,
 			"%s= goes with Addresses= of a pool: with DHCP the server says it",
 			key);
 	return p->addresses ? gateway_fits(f, r, p, err) : 0;
@@ -184,7 +184,7 @@ static int subnet_line(const struct vs_conf *conf, const struct vs_conf_file *f,
 
 	for (size_t i = 0; i < f->nrecords; i++)
 		if (f->records[i].scope == VS_SCOPE_ADAPTER && !n--)
-			return vs_conf_line_of(&f->records[i], "Subnet");
+			return vs_conf_key_line(&f->records[i], "Subnet");
 	return 0;
 }
 
@@ -194,7 +194,7 @@ static int check_adapter(const struct vs_conf_file *f,
 			 const struct vs_conf_adapter *a, struct places *ps,
 			 struct vs_err *err)
 {
-	int line = vs_conf_line_of(r, "Subnet");
+	int line = vs_conf_key_line(r, "Subnet");
 	struct places vm = { 0 };
 	int rc;
 
@@ -213,7 +213,8 @@ static int check_partition(const struct vs_conf *conf,
 {
 	const struct vs_conf_adapter *a =
 		vs_conf_adapter_named(conf, p->adapter);
-	int line = vs_conf_line_of(r, "Subnet"), first = vs_conf_line_of(r, "Addresses");
+	int line = vs_conf_key_line(r, "Subnet"),
+	    first = vs_conf_key_line(r, "Addresses");
 	struct places vm = { 0 };
 	int rc;
 

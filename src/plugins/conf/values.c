@@ -52,8 +52,11 @@ int vs_conf_number(const struct vs_conf_file *f, enum vs_conf_scope scope,
 	const char *s = vs_conf_value(f, scope, key);
 	int k = vs_conf_key_find(key, strlen(key), 1u << scope);
 
-	return s ? number(f, vs_conf_line_of(vs_conf_record_get(f, scope, 0), key),
-			  &vs_conf_keys[k], s, out, err) : 0;
+	return s ? number(f,
+			  vs_conf_key_line(vs_conf_record_get(f, scope, 0),
+					   key),
+			  &vs_conf_keys[k], s, out, err) :
+		   0;
 }
 
 static int choice(const struct vs_conf_file *f, int line,
@@ -206,7 +209,7 @@ static bool feature_valid(const char *s)
 	return true;
 }
 
-int vs_conf_line_of(const struct vs_conf_record *r, const char *key)
+int vs_conf_key_line(const struct vs_conf_record *r, const char *key)
 {
 	int k = vs_conf_key_find(key, strlen(key), 1u << r->scope);
 
@@ -248,15 +251,16 @@ static int add_partition(struct vs_conf *conf, const struct vs_conf_file *f,
 	if (fill_record(f, r, p, err))
 		return -1;
 	if (p->memory_mb && p->memory_overhead_mb >= 0)
-		return vs_conf_err(f, vs_conf_line_of(r, "MemoryOverhead"), err,
+		return vs_conf_err(
+			f, vs_conf_key_line(r, "MemoryOverhead"), err,
 			"Memory= and MemoryOverhead= exclude each other");
 	if (p->storage_policy && !vs_uuid_valid(p->storage_policy))
-		return vs_conf_err(f, vs_conf_line_of(r, "StoragePolicy"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "StoragePolicy"), err,
 			"StoragePolicy=%.80s: expected the policy's id, a UUID "
 			"(govc storage.policy.info NAME prints it), not its name",
 			p->storage_policy);
 	if (p->memory_mb % 4)
-		return vs_conf_err(f, vs_conf_line_of(r, "Memory"), err,
+		return vs_conf_err(f, vs_conf_key_line(r, "Memory"), err,
 			"Memory=%lld: expected a multiple of 4 (MB)",
 			(long long)p->memory_mb);
 	for (size_t i = 0; i + 1 < conf->npartitions; i++)
@@ -349,16 +353,16 @@ static int check_metrics(const struct vs_conf *conf,
 	int loopback = is_loopback(conf->metrics.addr);
 
 	if (loopback < 0)
-		return vs_conf_err(f, vs_conf_line_of(top, "MetricsAddr"), err,
+		return vs_conf_err(f, vs_conf_key_line(top, "MetricsAddr"), err,
 			"MetricsAddr=%.63s: expected a numeric address",
 			conf->metrics.addr);
 	if (!loopback && !conf->metrics.remote)
-		return vs_conf_err(f, vs_conf_line_of(top, "MetricsAddr"), err,
+		return vs_conf_err(f, vs_conf_key_line(top, "MetricsAddr"), err,
 			"MetricsAddr=%.63s: expected an address of loopback, or MetricsRemote=yes if others may read the metrics without a password",
 			conf->metrics.addr);
 	if (conf->metrics.port == conf->control_port &&
 	    !strcmp(conf->metrics.addr, conf->control_addr))
-		return vs_conf_err(f, vs_conf_line_of(top, "MetricsPort"), err,
+		return vs_conf_err(f, vs_conf_key_line(top, "MetricsPort"), err,
 			"MetricsPort=%d: expected another port than ControlPort",
 			conf->metrics.port);
 	return 0;
@@ -379,9 +383,11 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 		p = &conf->partitions[n++];
 		adapter = p->adapter;
 		if (!vs_conf_adapter_named(conf, adapter))
-			return vs_conf_err(f, vs_conf_line_of(r, "Adapter"), err,
+			return vs_conf_err(
+				f, vs_conf_key_line(r, "Adapter"), err,
 				"Adapter=%.63s: expected the name of an "
-				"AdapterName= line", adapter);
+				"AdapterName= line",
+				adapter);
 		if (vs_conf_clone_check(conf, p, f, r, err))
 			return -1;
 	}
@@ -395,8 +401,9 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 				"Datastore= is missing: at the top, or in the line of ClusterName=%s",
 				conf->clusters[i].name);
 	if (conf->insecure && conf->ca_file)
-		return vs_conf_err(f, vs_conf_line_of(&f->records[0], "InsecureTLS"),
-			err, "InsecureTLS=yes and CAFile= exclude each other");
+		return vs_conf_err(
+			f, vs_conf_key_line(&f->records[0], "InsecureTLS"), err,
+			"InsecureTLS=yes and CAFile= exclude each other");
 	if (check_metrics(conf, f, err) ||
 	    vs_conf_adapters_check(conf, f, err) ||
 	    vs_conf_hardware_check(conf, f, err))
@@ -473,7 +480,7 @@ int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err)
 		in = fdopen(fd, "r");
 	fault = in ? ca_fault(in) : strerror(errno);
 	if (fault)
-		vs_conf_err(f, vs_conf_line_of(f->records, "CAFile"), err,
+		vs_conf_err(f, vs_conf_key_line(f->records, "CAFile"), err,
 			    "CAFile=%s: %s", path, fault);
 	if (in)
 		fclose(in);
@@ -486,7 +493,7 @@ int vs_conf_password_check(const struct vs_conf_file *f, unsigned int uid,
 			   struct vs_err *err)
 {
 	const char *path = vs_conf_value(f, VS_SCOPE_TOP, "PasswordFile");
-	int line = vs_conf_line_of(f->records, "PasswordFile");
+	int line = vs_conf_key_line(f->records, "PasswordFile");
 	struct vs_err why = { 0 };
 	struct stat st;
 

@@ -402,7 +402,7 @@ void vs_constraint_nodes(job_record_t *constraint, bitstr_t *nodes)
 	valid_feature_counts(constraint, false, nodes, &one_of);
 }
 
-bitstr_t *vs_nodes_of(const char *names)
+bitstr_t *vs_nodes_bitmap(const char *names)
 {
 	vs_hostlist_t list = hostlist_create(names);
 	bitstr_t *nodes = NULL;

@@ -244,9 +244,9 @@ typedef __typeof__(*((job_record_t *)NULL)->details) vs_job_details_t;
 
 /* Between alternatives of which all nodes of a job take the same. */
 #if VS_GE(23, 2)
-#define VS_FEATURE_ONE_OF FEATURE_OP_MOR
+#define VS_FEATURE_XOR FEATURE_OP_MOR
 #else
-#define VS_FEATURE_ONE_OF FEATURE_OP_XOR
+#define VS_FEATURE_XOR FEATURE_OP_XOR
 #endif
 
 /*
@@ -265,7 +265,7 @@ void vs_constraint_nodes(job_record_t *constraint, bitstr_t *nodes);
  * list is malformed, names a node that does not exist, or has more names than
  * there are nodes: such a list is not expanded. Under NODE R.
  */
-bitstr_t *vs_nodes_of(const char *names);
+bitstr_t *vs_nodes_bitmap(const char *names);
 
 /* The job may run in another cluster, of which nothing is known here. */
 bool vs_federated(void);

@@ -337,7 +337,7 @@ static void others(vs_slurm_found *fn, void *arg)
 {
 	const char *first = "";
 	char *list = NULL, is[256], should[LIST_MAX + 32], fix[LIST_MAX + 48];
-	size_t n = vs_port_others_go(&first, &list);
+	size_t n = vs_suspend_unmanaged(&first, &list);
 
 	if (!n)
 		return;

@@ -82,7 +82,7 @@ static bitstr_t *excluded(void)
 	return bits;
 }
 
-void vs_port_stays_read(void)
+void vs_suspend_exclusions_read(void)
 {
 	time_t now = time(NULL);
 
@@ -96,7 +96,7 @@ void vs_port_stays_read(void)
 	vs_unlock_parts_read();
 }
 
-uint32_t vs_port_node_stays(const node_record_t *n)
+uint32_t vs_suspend_excluded(const node_record_t *n)
 {
 	bool ever = (stays.states & NODE_STATE_CLOUD) ||
 		(stays.nodes && (int)n->index < bit_size(stays.nodes) &&
@@ -114,7 +114,7 @@ static bool is_true(const char *program)
 	return program && !strcmp(slash ? slash + 1 : program, "true");
 }
 
-size_t vs_port_others_go(const char **first, char **list)
+size_t vs_suspend_unmanaged(const char **first, char **list)
 {
 	bitstr_t *kept, *go;
 	size_t count = 0;

@@ -7,10 +7,10 @@
 #include "compat.h"
 
 /* What keeps a node on though it is idle, as flags of engine/slurm/slurm_ops.h. NODE R; the first reads slurm.conf again now and then, no lock held. */
-void vs_port_stays_read(void);
-uint32_t vs_port_node_stays(const node_record_t *n);
+void vs_suspend_exclusions_read(void);
+uint32_t vs_suspend_excluded(const node_record_t *n);
 /* Nodes that are no VMs and would be powered down by a program that does
  * nothing: how many, and the first one's name. Under vs_lock_parts_read(). */
-size_t vs_port_others_go(const char **first, char **list);
+size_t vs_suspend_unmanaged(const char **first, char **list);
 
 #endif

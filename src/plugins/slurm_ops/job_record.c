@@ -13,7 +13,7 @@
 #include "ops_i.h"
 #include "util/mem.h"
 
-#define REQUEUED VS_GOT_TAG "requeued: "
+#define REQUEUED VS_ASSIGNMENT_TAG "requeued: "
 
 static char *fold(const char *const *names, size_t n)
 {
@@ -33,13 +33,13 @@ static char *fold(const char *const *names, size_t n)
 static void env_replace(job_record_t *job_ptr, char **env, size_t n)
 {
 	vs_job_env_replace(&job_ptr->spank_job_env,
-			   &job_ptr->spank_job_env_size, vs_got_env_ours,
-			   env, (uint32_t)n);
+			   &job_ptr->spank_job_env_size,
+			   vs_assignment_env_managed, env, (uint32_t)n);
 }
 
 static bool is_ours(const char *comment)
 {
-	return !xstrncmp(comment, VS_GOT_TAG, strlen(VS_GOT_TAG));
+	return !xstrncmp(comment, VS_ASSIGNMENT_TAG, strlen(VS_ASSIGNMENT_TAG));
 }
 
 static void comment_set(char **comment, const char *text)
@@ -72,7 +72,7 @@ static void moved(job_record_t *job_ptr, const struct vs_port_got *rows,
 	memcpy(now, rows, n * sizeof(*now));
 	took = was ? vs_strdup(was + 1) : NULL;
 	now[0].took = took;
-	text = vs_got_text(now, n, fold);
+	text = vs_assignment_text(now, n, fold);
 	comment_set(&job_ptr->system_comment, text);
 	if (is_ours(job_ptr->admin_comment))
 		comment_set(&job_ptr->admin_comment, text);
@@ -82,9 +82,9 @@ void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 		     size_t n)
 {
 	VS_FREE char *text = n && !rows[0].moved ?
-		vs_got_text(rows, n, fold) : NULL;
+		vs_assignment_text(rows, n, fold) : NULL;
 	size_t nenv = 0;
-	char **env = vs_got_env(rows, n, &nenv);
+	char **env = vs_assignment_env(rows, n, &nenv);
 	job_record_t *job_ptr;
 
 	(void)ctx;
@@ -117,7 +117,7 @@ void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 void vs_port_job_requeued(void *ctx, uint32_t job, const char *text)
 {
 	VS_FREE char *line = vs_asprintf(REQUEUED "%.*s",
-		VS_GOT_TEXT - (int)strlen(REQUEUED), text);
+		VS_ASSIGNMENT_TEXT - (int)strlen(REQUEUED), text);
 	job_record_t *job_ptr;
 
 	(void)ctx;

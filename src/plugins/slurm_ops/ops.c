@@ -130,7 +130,7 @@ static uint32_t flags_of(const node_record_t *n)
 	    (base == NODE_STATE_IDLE || base == NODE_STATE_ALLOCATED ||
 	     base == NODE_STATE_MIXED))
 		flags |= VS_NODE_UP;
-	return flags | vs_port_node_stays(n);
+	return flags | vs_suspend_excluded(n);
 }
 
 node_record_t *vs_port_node_next(const char *name, int *next)
@@ -157,7 +157,7 @@ static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 	int next = 0;
 
 	(void)ctx;
-	vs_port_stays_read();
+	vs_suspend_exclusions_read();
 	for (size_t i = 0; i < n; i++) {
 		node_record_t *node_ptr;
 
@@ -373,7 +373,7 @@ static enum vs_job_waits port_job_waits(void *ctx, uint32_t job)
 
 void vs_port_wait_over(job_record_t *job_ptr)
 {
-	if (!vs_got_is_wait(job_ptr->system_comment))
+	if (!vs_assignment_is_wait(job_ptr->system_comment))
 		return;
 	xfree(job_ptr->system_comment);
 	last_job_update = time(NULL);
@@ -387,7 +387,7 @@ void vs_port_wait_renew(job_record_t *job_ptr)
 
 static bool comment_says(job_record_t *job_ptr, const char *text)
 {
-	VS_FREE char *line = vs_asprintf("%s%s", VS_GOT_TAG, text);
+	VS_FREE char *line = vs_asprintf("%s%s", VS_ASSIGNMENT_TAG, text);
 
 	if (!xstrcmp(job_ptr->system_comment, line) ||
 	    !comment_due(job_ptr->job_id))

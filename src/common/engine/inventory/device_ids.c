@@ -21,7 +21,7 @@
 
 static int asking;			/* questions under way */
 
-struct vs_offer {
+struct vs_candidates_free {
 	uint64_t ask;			/* under way, 0: none */
 	bool stale;			/* its answer may be of before a change */
 	bool told;			/* it has answered */
@@ -35,7 +35,7 @@ struct vs_offer {
 
 static void ask(struct vs_core *c, struct vs_host *h, int64_t now_ms)
 {
-	struct vs_offer *o = h->offer;
+	struct vs_candidates_free *o = h->offer;
 	int64_t id;
 
 	if (asking >= ASKING_MAX)
@@ -53,7 +53,7 @@ int vs_offer_options(struct vs_core *c, struct vs_host *h, int64_t now_ms,
 		     const struct vs_vc_option **to, size_t *n,
 		     struct vs_err *err)
 {
-	struct vs_offer *o = h->offer;
+	struct vs_candidates_free *o = h->offer;
 
 	err->code = VS_OK;
 	*n = 0;
@@ -78,7 +78,7 @@ const char *vs_offer_system(struct vs_core *c, struct vs_host *h,
 			    const char *pci, int64_t now_ms,
 			    struct vs_err *err)
 {
-	struct vs_offer *o = h->offer;
+	struct vs_candidates_free *o = h->offer;
 
 	err->code = VS_OK;
 	if (!o || (!o->ask && !o->n && now_ms - o->told_ms >= REFUSED_MS)) {
@@ -100,7 +100,7 @@ const char *vs_offer_system(struct vs_core *c, struct vs_host *h,
 
 void vs_offer_forget(struct vs_host *h)
 {
-	struct vs_offer *o = h->offer;
+	struct vs_candidates_free *o = h->offer;
 
 	if (o && o->ask) {
 		o->stale = true;
@@ -140,7 +140,7 @@ static bool class_given(const struct vs_core *c, const char *class)
 
 /* Devices that are handed out by their address, classes that some adapter has. */
 static void take(const struct vs_core *c, const struct vs_host *h,
-		 struct vs_offer *o, const struct vs_vc_targets *t)
+		 struct vs_candidates_free *o, const struct vs_vc_targets *t)
 {
 	o->told = true;
 	for (size_t i = 0; i < t->ndevices && o->n < VS_HOST_PFS; i++) {

@@ -64,7 +64,7 @@ struct vs_pf {
 };
 
 struct vs_host_facts;
-struct vs_offer;
+struct vs_candidates_free;
 struct vs_host {
 	char moid[VS_MOID_LEN];
 	char name[VS_LABEL_LEN];
@@ -87,7 +87,7 @@ struct vs_host {
 	int nleft;			/* for which there was no room */
 	char left[VS_DEVICE_LABEL];	/* the first of them: address or name */
 	struct vs_devices *devices;	/* its own, or NULL */
-	struct vs_offer *offer;		/* likewise; the engine's, see device_ids.c */
+	struct vs_candidates_free *offer; /* likewise; the engine's, see device_ids.c */
 	char nets[VS_HOST_NETS][VS_MOID_LEN];
 	int nnets;
 	char stores[VS_HOST_STORES][VS_MOID_LEN];

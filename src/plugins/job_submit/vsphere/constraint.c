@@ -77,7 +77,7 @@ static void part_take(struct walk *w, const job_feature_t *f)
 		return;
 	}
 	/* no more than can be printed: thousands of names stay linear */
-	if (strlen(g->words) < VS_WORDS) {
+	if (strlen(g->words) < VS_NAME_CLEAN_LEN) {
 		words = vs_asprintf("%s%s%s", g->words,
 				    w->last_op == FEATURE_OP_OR ? "|" : "&",
 				    f->name);
@@ -111,7 +111,7 @@ static void group_keep(struct walk *w)
 
 static void group_end(struct walk *w, const job_feature_t *f)
 {
-	bool one_of = f->op_code == VS_FEATURE_ONE_OF;
+	bool one_of = f->op_code == VS_FEATURE_XOR;
 	bool counts = f->op_code == FEATURE_OP_XAND;
 	struct vs_group *g = &w->now;
 

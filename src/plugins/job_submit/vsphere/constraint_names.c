@@ -22,9 +22,10 @@ bool vs_features_each(const char *text, vs_feature_fn *fn, void *arg)
 	return true;
 }
 
-const char *vs_words_clean(const char *s, size_t len, char out[VS_WORDS])
+const char *vs_name_clean(const char *s, size_t len,
+			  char out[VS_NAME_CLEAN_LEN])
 {
-	size_t n = len < VS_WORDS - 1 ? len : VS_WORDS - 1;
+	size_t n = len < VS_NAME_CLEAN_LEN - 1 ? len : VS_NAME_CLEAN_LEN - 1;
 
 	for (size_t i = 0; i < n; i++)
 		out[i] = s[i] >= ' ' && s[i] < 0x7f && s[i] != '"' ? s[i] : '?';

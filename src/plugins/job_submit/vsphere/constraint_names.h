@@ -12,9 +12,10 @@
 typedef bool vs_feature_fn(void *arg, const char *name, size_t len);
 bool vs_features_each(const char *text, vs_feature_fn *fn, void *arg);
 
-#define VS_WORDS 120
+#define VS_NAME_CLEAN_LEN 120
 /* s in a line of a log or terminal, and between quotation marks: cut short, and
  * with '?' for what is no plain letter there. Returns out. */
-const char *vs_words_clean(const char *s, size_t len, char out[VS_WORDS]);
+const char *vs_name_clean(const char *s, size_t len,
+			  char out[VS_NAME_CLEAN_LEN]);
 
 #endif

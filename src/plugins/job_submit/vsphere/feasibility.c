@@ -27,7 +27,7 @@ static bool name_look(void *arg, const char *name, size_t len)
 	struct names *n = arg;
 	VS_FREE char *copy = vs_asprintf("%.*s", (int)len, name);
 
-	n->ours |= vs_ours_adapter(n->c->o, copy) >= 0;
+	n->ours |= vs_node_map_adapter(n->c->o, copy) >= 0;
 	if (!n->unknown && !vs_feature_known(name, len)) {
 		n->unknown = name;
 		n->len = len;
@@ -45,9 +45,9 @@ static int unknown_name(const struct vs_case *c, const struct names *n,
 	if (!n->unknown || xstrcasestr(slurm_conf.sched_params, unless))
 		return 0;
 	near = vs_feature_near(n->unknown, n->len);
-	if (!ours && (!near || vs_ours_adapter(c->o, near) < 0))
+	if (!ours && (!near || vs_node_map_adapter(c->o, near) < 0))
 		return 0;
-	return vs_say_unknown(c, n->unknown, n->len, near, sentence);
+	return vs_message_unknown(c, n->unknown, n->len, near, sentence);
 }
 
 /* ---- a partition ----------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static bool part_look(void *arg, part_record_t *part_ptr)
 	/* Slurm takes the other one then. */
 	l->goes = (part_ptr->alternate &&
 		   !(part_ptr->state_up & PARTITION_SUBMIT)) ||
-		vs_part_look(l->c, part_ptr, &f) <= VS_GOES_NOT_OURS;
+		vs_partition_check(l->c, part_ptr, &f) <= VS_GOES_UNMANAGED;
 	if (l->goes)
 		return false;
 	/* the first, unless that has nothing of what is asked for */
@@ -79,7 +79,7 @@ static bool part_look(void *arg, part_record_t *part_ptr)
 
 /* As select/cons_tres_vsphere counts: a license of all VFs, or of one adapter's
  * VMs (vf_accounting.c). */
-static bitstr_t *counted_nodes(const struct vs_ours *o)
+static bitstr_t *counted_nodes(const struct vs_node_map *o)
 {
 	bool all = vs_license_listed(slurm_conf.licenses, VS_LICENSE_ALL);
 	bitstr_t *nodes = bit_alloc(bit_size(o->nodes));
@@ -97,7 +97,7 @@ static bitstr_t *counted_nodes(const struct vs_ours *o)
 
 static int judge(struct vs_case *c, bool ours, char sentence[VS_SENTENCE])
 {
-	const struct vs_wish *w = c->w;
+	const struct vs_request *w = c->w;
 	struct names names = { .c = c }, prefers = { .c = c };
 	struct look l = { .c = c };
 	int rc;
@@ -113,22 +113,22 @@ static int judge(struct vs_case *c, bool ours, char sentence[VS_SENTENCE])
 		return rc;
 	rc = vs_constraint_make(&c->c, w->features, w->user);
 	if (rc)
-		return vs_say_unread(c, sentence);
+		return vs_message_unread(c, sentence);
 	if (w->named && w->features)
-		c->named = vs_nodes_of(w->named);
+		c->named = vs_nodes_bitmap(w->named);
 	if (w->excluded)
-		c->excluded = vs_nodes_of(w->excluded);
+		c->excluded = vs_nodes_bitmap(w->excluded);
 	if (vs_license_alternatives(w->licenses) && slurm_conf.licenses)
 		c->counted = counted_nodes(c->o);
 	if (!vs_parts_each(w, part_look, &l) || l.goes)
 		return 0;
-	return vs_say(c, &l.f, sentence);
+	return vs_message_write(c, &l.f, sentence);
 }
 
 /* Slurm asks job_submit first and looks at lengths afterwards
  * (validate_job_create_req() in job_mgr.c, 22.05 to 26.05). What it is about
  * to refuse for its length is not read here: slurmctld's locks are held. */
-static bool too_long(const struct vs_wish *w)
+static bool too_long(const struct vs_request *w)
 {
 	const struct { const char *text; size_t most; } fields[] = {
 		{ w->features, 1024 }, { w->prefer, 1024 },
@@ -143,7 +143,7 @@ static bool too_long(const struct vs_wish *w)
 	return false;
 }
 
-int vs_judge(const struct vs_wish *w, char sentence[VS_SENTENCE])
+int vs_feasibility_check(const struct vs_request *w, char sentence[VS_SENTENCE])
 {
 	struct vs_case c = { .w = w };
 	bool ours;
@@ -154,7 +154,7 @@ int vs_judge(const struct vs_wish *w, char sentence[VS_SENTENCE])
 	/* a reservation may bring its own partition */
 	if (vs_federated() || (w->reserved && !w->partition))
 		return 0;
-	c.o = vs_ours_get();
+	c.o = vs_node_map_get();
 	if (!c.o)
 		return 0;
 	ours = !vs_parts_each(w, vs_part_unmanaged, &c);
@@ -164,6 +164,6 @@ int vs_judge(const struct vs_wish *w, char sentence[VS_SENTENCE])
 	FREE_NULL_BITMAP(c.named);
 	FREE_NULL_BITMAP(c.excluded);
 	FREE_NULL_BITMAP(c.counted);
-	vs_ours_put();
+	vs_node_map_put();
 	return rc;
 }

@@ -14,13 +14,14 @@
  * and the sentence that says what is and what will do. Under CONF R, JOB R,
  * NODE R, PART R.
  */
-int vs_judge(const struct vs_wish *w, char sentence[VS_SENTENCE]);
+int vs_feasibility_check(const struct vs_request *w,
+			 char sentence[VS_SENTENCE]);
 
 /* ---- between partition_fit.c, messages.c and feasibility.c, in this order -------- */
 
 enum vs_verdict {
 	VS_GOES,
-	VS_GOES_NOT_OURS,	/* others' nodes decide, Slurm says it */
+	VS_GOES_UNMANAGED,	/* others' nodes decide, Slurm says it */
 	VS_NONE,		/* no node of the partition fits */
 	VS_FEW,			/* fewer than are asked for */
 	VS_FEW_COUNTED,		/* of one kind of several */
@@ -44,24 +45,25 @@ struct vs_finding {
 };
 
 struct vs_case {
-	const struct vs_wish *w;
-	const struct vs_ours *o;
+	const struct vs_request *w;
+	const struct vs_node_map *o;
 	struct vs_constraint c;
 	bitstr_t *named, *excluded;	/* as the job asks; NULL: no matter */
 	bitstr_t *counted;	/* by licenses, which bars the job; NULL: none */
 };
 
-int vs_say_unknown(const struct vs_case *c, const char *name, size_t len,
-		   const char *near, char sentence[VS_SENTENCE]);
-int vs_say_unread(const struct vs_case *c, char sentence[VS_SENTENCE]);
-int vs_say(const struct vs_case *c, const struct vs_finding *f,
-	   char sentence[VS_SENTENCE]);
+int vs_message_unknown(const struct vs_case *c, const char *name, size_t len,
+		       const char *near, char sentence[VS_SENTENCE]);
+int vs_message_unread(const struct vs_case *c, char sentence[VS_SENTENCE]);
+int vs_message_write(const struct vs_case *c, const struct vs_finding *f,
+		     char sentence[VS_SENTENCE]);
 
 /* Returns true if no node of the partition is a VM of this cluster. A vs_part_fn: arg is
  * the const struct vs_case. */
 bool vs_part_unmanaged(void *arg, part_record_t *part_ptr);
 /* This partition alone. */
-enum vs_verdict vs_part_look(const struct vs_case *c, part_record_t *part_ptr,
-			     struct vs_finding *f);
+enum vs_verdict vs_partition_check(const struct vs_case *c,
+				   part_record_t *part_ptr,
+				   struct vs_finding *f);
 
 #endif

@@ -35,13 +35,13 @@ VS_EXPORT int fini(void)
 
 /* What was said goes into the log too: before 23.02 an update tells its user no
  * more than the error's name. */
-static int answer(const struct vs_wish *w, char **err_msg)
+static int answer(const struct vs_request *w, char **err_msg)
 {
 	char sentence[VS_SENTENCE] = "", job[32] = "";
 	int rc;
 
 	vs_timed_begin();
-	rc = vs_judge(w, sentence);
+	rc = vs_feasibility_check(w, sentence);
 	vs_timed_end();
 	if (!rc)
 		return SLURM_SUCCESS;
@@ -58,14 +58,14 @@ static int answer(const struct vs_wish *w, char **err_msg)
 VS_EXPORT int job_submit(job_desc_msg_t *desc, uint32_t submit_uid,
 			 char **err_msg)
 {
-	struct vs_wish w;
+	struct vs_request w;
 
-	if (vs_job_env_replace(&desc->spank_job_env,
-			       &desc->spank_job_env_size, vs_got_env_ours,
-			       NULL, 0))
-		info("%s: uid=%u sent " VS_GOT_ENV "* variables, which only slurm-vsphere may write: dropped",
+	if (vs_job_env_replace(&desc->spank_job_env, &desc->spank_job_env_size,
+			       vs_assignment_env_managed, NULL, 0))
+		info("%s: uid=%u sent " VS_ASSIGNMENT_ENV
+		     "* variables, which only slurm-vsphere may write: dropped",
 		     plugin_type, submit_uid);
-	vs_wish_of_new(&w, desc);
+	vs_request_read_new(&w, desc);
 	return answer(&w, err_msg);
 }
 
@@ -73,11 +73,11 @@ VS_EXPORT int job_submit(job_desc_msg_t *desc, uint32_t submit_uid,
 VS_EXPORT int job_modify(job_desc_msg_t *desc, job_record_t *job_ptr,
 			 uint32_t submit_uid VS_MODIFY_ARGS)
 {
-	struct vs_wish w;
+	struct vs_request w;
 
 	if (submit_uid != job_ptr->user_id && !validate_operator(submit_uid))
 		return SLURM_SUCCESS;
-	if (!vs_wish_of_change(&w, desc, job_ptr))
+	if (!vs_request_read_change(&w, desc, job_ptr))
 		return SLURM_SUCCESS;
 	return answer(&w, VS_MODIFY_MSG);
 }

@@ -25,11 +25,12 @@ static void add(char sentence[VS_SENTENCE], const char *fmt, ...)
 	va_end(ap);
 }
 
-static const char *constraint(const struct vs_finding *f, char out[VS_WORDS])
+static const char *constraint(const struct vs_finding *f,
+			      char out[VS_NAME_CLEAN_LEN])
 {
 	const char *words = f->words ? f->words : "";
 
-	return vs_words_clean(words, strlen(words), out);
+	return vs_name_clean(words, strlen(words), out);
 }
 
 static const char *plural(uint32_t n)
@@ -40,7 +41,7 @@ static const char *plural(uint32_t n)
 /* ---- what there is ---------------------------------------------------------------- */
 
 /* The adapters of these nodes: "sriov-roce, vmxnet3"; how many. */
-static int adapters_add(const struct vs_ours *o, bitstr_t *nodes,
+static int adapters_add(const struct vs_node_map *o, bitstr_t *nodes,
 			char sentence[VS_SENTENCE])
 {
 	VS_FREE bool *seen = NULL;
@@ -78,7 +79,7 @@ static int part_add(void *x, void *arg)
 	struct vs_finding f;
 
 	if (l->n >= PARTS || !is_open(part_ptr) ||
-	    vs_part_look(l->c, part_ptr, &f) != VS_GOES)
+	    vs_partition_check(l->c, part_ptr, &f) != VS_GOES)
 		return 0;
 	add(l->sentence, "%s-p %s", l->n++ ? " or " : "", part_ptr->name);
 	return 0;
@@ -126,12 +127,12 @@ static void choice_add(const struct vs_case *c, char sentence[VS_SENTENCE])
 {
 	struct parts p = { .c = c, .nodes = bit_alloc(node_record_count) };
 	size_t len = strlen(sentence);
-	char names[VS_WORDS];
+	char names[VS_NAME_CLEAN_LEN];
 
 	vs_parts_each(c->w, part_join, &p);
 	if (p.names) {
 		add(sentence, " (adapters of partition %s: ",
-		    vs_words_clean(p.names, strlen(p.names), names));
+		    vs_name_clean(p.names, strlen(p.names), names));
 		if (adapters_add(c->o, p.nodes, sentence))
 			add(sentence, ")");
 		else
@@ -141,13 +142,13 @@ static void choice_add(const struct vs_case *c, char sentence[VS_SENTENCE])
 	FREE_NULL_BITMAP(p.nodes);
 }
 
-int vs_say_unknown(const struct vs_case *c, const char *name, size_t len,
-		   const char *near, char sentence[VS_SENTENCE])
+int vs_message_unknown(const struct vs_case *c, const char *name, size_t len,
+		       const char *near, char sentence[VS_SENTENCE])
 {
-	char wrong[VS_WORDS];
+	char wrong[VS_NAME_CLEAN_LEN];
 
 	snprintf(sentence, VS_SENTENCE, "no node has the feature \"%s\"",
-		 vs_words_clean(name, len, wrong));
+		 vs_name_clean(name, len, wrong));
 	if (near)
 		add(sentence, ": did you mean %s?", near);
 	choice_add(c, sentence);
@@ -156,10 +157,10 @@ int vs_say_unknown(const struct vs_case *c, const char *name, size_t len,
 	return ESLURM_INVALID_FEATURE;
 }
 
-int vs_say_unread(const struct vs_case *c, char sentence[VS_SENTENCE])
+int vs_message_unread(const struct vs_case *c, char sentence[VS_SENTENCE])
 {
 	struct vs_finding f = { .words = c->w->features };
-	char words[VS_WORDS];
+	char words[VS_NAME_CLEAN_LEN];
 
 	snprintf(sentence, VS_SENTENCE, "the constraint \"%s\" can't be read: "
 		 "counts stand in one pair of brackets, one for each kind "
@@ -168,13 +169,13 @@ int vs_say_unread(const struct vs_case *c, char sentence[VS_SENTENCE])
 	return ESLURM_INVALID_FEATURE;
 }
 
-struct two { const struct vs_ours *o; int first, second; };
+struct two { const struct vs_node_map *o; int first, second; };
 
 static bool two_look(void *arg, const char *name, size_t len)
 {
 	struct two *t = arg;
 	VS_FREE char *copy = vs_asprintf("%.*s", (int)len, name);
-	int a = vs_ours_adapter(t->o, copy);
+	int a = vs_node_map_adapter(t->o, copy);
 
 	if (a >= 0 && t->first < 0)
 		t->first = a;
@@ -189,7 +190,7 @@ static bool say_two(const struct vs_case *c, const struct vs_finding *f,
 {
 	struct two t = { .o = c->o, .first = -1, .second = -1 };
 	const char *a, *b;
-	char words[VS_WORDS];
+	char words[VS_NAME_CLEAN_LEN];
 
 	vs_features_each(c->w->features, two_look, &t);
 	if (t.second < 0 || bit_ffs(c->c.nodes) >= 0)
@@ -205,7 +206,7 @@ static bool say_two(const struct vs_case *c, const struct vs_finding *f,
 static void say_none(const struct vs_case *c, const struct vs_finding *f,
 		     char sentence[VS_SENTENCE])
 {
-	char words[VS_WORDS];
+	char words[VS_NAME_CLEAN_LEN];
 
 	if (!c->c.n && say_two(c, f, sentence))
 		return;
@@ -239,7 +240,7 @@ static void at_most(const struct vs_case *c, const struct vs_finding *f,
 		    f->have, plural(f->have), f->have == 1 ? "s" : "");
 	else
 		add(sentence, "ask for %u at most (-N%u)%s", f->have, f->have,
-		    vs_wish_by_tasks(c->w) <= f->have ? "" : f->have == 1 ?
+		    vs_request_by_tasks(c->w) <= f->have ? "" : f->have == 1 ?
 		    ", with no more tasks than it holds" :
 		    ", with no more tasks than they hold");
 }
@@ -247,7 +248,7 @@ static void at_most(const struct vs_case *c, const struct vs_finding *f,
 static void say_few(const struct vs_case *c, const struct vs_finding *f,
 		    char sentence[VS_SENTENCE])
 {
-	char words[VS_WORDS];
+	char words[VS_NAME_CLEAN_LEN];
 
 	add(sentence, "partition %s has %u node%s with \"%s\", and %u %s",
 	    f->part->name, f->have, plural(f->have), constraint(f, words),
@@ -287,7 +288,7 @@ static void say_named(const struct vs_case *c, const struct vs_finding *f,
 		      char sentence[VS_SENTENCE])
 {
 	const struct vs_kind *k = &c->o->kinds[f->node];
-	char words[VS_WORDS];
+	char words[VS_NAME_CLEAN_LEN];
 
 	add(sentence, "node %s, which the job names, doesn't have \"%s\" (its "
 	    "adapter is %s): name other nodes (-w), or none",
@@ -295,10 +296,10 @@ static void say_named(const struct vs_case *c, const struct vs_finding *f,
 	    c->o->adapters[k->adapter]);
 }
 
-int vs_say(const struct vs_case *c, const struct vs_finding *f,
-	   char sentence[VS_SENTENCE])
+int vs_message_write(const struct vs_case *c, const struct vs_finding *f,
+		     char sentence[VS_SENTENCE])
 {
-	char words[VS_WORDS];
+	char words[VS_NAME_CLEAN_LEN];
 
 	sentence[0] = '\0';
 	switch (f->verdict) {
@@ -310,7 +311,7 @@ int vs_say(const struct vs_case *c, const struct vs_finding *f,
 		say_few(c, f, sentence);
 		break;
 	case VS_UNREAD:
-		return vs_say_unread(c, sentence);
+		return vs_message_unread(c, sentence);
 	case VS_COUNTS:
 		add(sentence, "\"%s\" counts %u nodes, and the job may have %u: "
 		    "ask for -N%u, or count fewer", constraint(f, words),
@@ -331,11 +332,11 @@ int vs_say(const struct vs_case *c, const struct vs_finding *f,
 		add(sentence, "the VFs of partition %s are counted by licenses, "
 		    "which leaves no room for alternative ones: ask for one of "
 		    "\"%s\" (-L)", f->part->name,
-		    vs_words_clean(c->w->licenses, strlen(c->w->licenses),
-				   words));
+		    vs_name_clean(c->w->licenses, strlen(c->w->licenses),
+				  words));
 		return ESLURM_INVALID_LICENSES;
 	case VS_GOES:
-	case VS_GOES_NOT_OURS:
+	case VS_GOES_UNMANAGED:
 		return 0;
 	}
 	return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;

@@ -12,7 +12,7 @@
 #include "util/mem.h"
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static struct vs_ours ours;
+static struct vs_node_map ours;
 static uint64_t epoch;
 static bool refused;			/* the core can't be opened: said */
 
@@ -43,7 +43,7 @@ static void clear(void)
 	for (size_t i = 0; i < ours.nlike; i++)
 		FREE_NULL_BITMAP(ours.like[i]);
 	free(ours.like);
-	ours = (struct vs_ours) { .core = ours.core };
+	ours = (struct vs_node_map) { .core = ours.core };
 }
 
 static void node_sort(int i)
@@ -90,7 +90,7 @@ static bool is_true(void)
 	       ours.size == node_record_count;
 }
 
-const struct vs_ours *vs_ours_get(void)
+const struct vs_node_map *vs_node_map_get(void)
 {
 	bool ready;
 
@@ -111,12 +111,12 @@ const struct vs_ours *vs_ours_get(void)
 	return &ours;
 }
 
-void vs_ours_put(void)
+void vs_node_map_put(void)
 {
 	pthread_rwlock_unlock(&lock);
 }
 
-int vs_ours_adapter(const struct vs_ours *o, const char *name)
+int vs_node_map_adapter(const struct vs_node_map *o, const char *name)
 {
 	for (int a = 0; o->adapters[a]; a++)
 		if (!strcmp(o->adapters[a], name))

@@ -6,7 +6,7 @@
 #include "engine/run/api.h"
 #include "plugins/slurm/compat.h"
 
-struct vs_ours {
+struct vs_node_map {
 	const struct vs_core_api *core;
 	int size;			/* of ids and kinds: all nodes */
 	bitstr_t *nodes;		/* the managed ones */
@@ -20,12 +20,12 @@ struct vs_ours {
 
 /*
  * NULL: the core isn't there, or has none. Under NODE R; what is returned holds
- * until vs_ours_put(), which is due unless it was NULL.
+ * until vs_node_map_put(), which is due unless it was NULL.
  */
-const struct vs_ours *vs_ours_get(void);
-void vs_ours_put(void);
+const struct vs_node_map *vs_node_map_get(void);
+void vs_node_map_put(void);
 
 /* The adapter of that name, -1. */
-int vs_ours_adapter(const struct vs_ours *o, const char *name);
+int vs_node_map_adapter(const struct vs_node_map *o, const char *name);
 
 #endif

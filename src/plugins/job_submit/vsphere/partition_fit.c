@@ -50,7 +50,7 @@ static uint32_t most_cpus(bitstr_t *nodes)
  * `need` of each type of VM, because more change no answer; and their type, if
  * they are of one adapter. *all: how many are managed.
  */
-static size_t ours_of(const struct vs_ours *o, bitstr_t *nodes, size_t need,
+static size_t ours_of(const struct vs_node_map *o, bitstr_t *nodes, size_t need,
 		      int **ids, size_t *all, const struct vs_kind **kind)
 {
 	size_t n = 0;
@@ -111,11 +111,11 @@ static enum vs_verdict set_fits(const struct vs_case *c, bitstr_t *nodes,
 	f->need = need;
 	f->have = (uint32_t)bit_set_count(nodes);
 	if (!c->w->features && f->have < need && !grows)
-		return VS_GOES_NOT_OURS;
+		return VS_GOES_UNMANAGED;
 	if (!f->have)
-		return c->w->features ? VS_NONE : VS_GOES_NOT_OURS;
+		return c->w->features ? VS_NONE : VS_GOES_UNMANAGED;
 	if (!bit_overlap_any(nodes, c->o->nodes))
-		return f->have < need ? VS_GOES_NOT_OURS : VS_GOES;
+		return f->have < need ? VS_GOES_UNMANAGED : VS_GOES;
 	/* "ask for N at most" must name a number that is then let through; of
 	 * counted groups no number is named */
 	if (f->have < need && !grows)
@@ -170,7 +170,7 @@ static enum vs_verdict one_of_fits(const struct vs_case *c, bitstr_t *nodes,
 		one.words = c->c.groups[i].words;
 		one.verdict = set_fits(c, these, need, &one);
 		FREE_NULL_BITMAP(these);
-		if (one.verdict <= VS_GOES_NOT_OURS)
+		if (one.verdict <= VS_GOES_UNMANAGED)
 			return one.verdict;
 		if (!best.part || one.have > best.have)
 			best = one;
@@ -232,7 +232,7 @@ static enum vs_verdict counts_fit(const struct vs_case *c, bitstr_t *nodes,
 /* Are there enough nodes without those whose VFs are counted by licenses? */
 static enum vs_verdict licenses_fit(const struct vs_case *c, bitstr_t *nodes)
 {
-	uint32_t need = vs_wish_least(c->w, most_cpus(nodes));
+	uint32_t need = vs_request_least(c->w, most_cpus(nodes));
 
 	if (!c->counted || !bit_overlap_any(nodes, c->counted))
 		return VS_GOES;
@@ -244,7 +244,7 @@ static enum vs_verdict licenses_fit(const struct vs_case *c, bitstr_t *nodes)
 static enum vs_verdict part_fits(const struct vs_case *c, bitstr_t *nodes,
 				 struct vs_finding *f)
 {
-	uint32_t need = vs_wish_least(c->w, most_cpus(nodes));
+	uint32_t need = vs_request_least(c->w, most_cpus(nodes));
 	enum vs_verdict v = named_fit(c, nodes, f);
 
 	if (!v)
@@ -257,8 +257,9 @@ static enum vs_verdict part_fits(const struct vs_case *c, bitstr_t *nodes,
 	return v ? v : sharing_fits(c, nodes, f);
 }
 
-enum vs_verdict vs_part_look(const struct vs_case *c, part_record_t *part_ptr,
-			     struct vs_finding *f)
+enum vs_verdict vs_partition_check(const struct vs_case *c,
+				   part_record_t *part_ptr,
+				   struct vs_finding *f)
 {
 	bitstr_t *nodes;
 

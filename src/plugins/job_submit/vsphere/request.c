@@ -27,7 +27,7 @@ static bool shares_cpus(const job_desc_msg_t *desc)
 	return desc->overcommit && desc->overcommit != NO_VAL8;
 }
 
-static void cpus_take(struct vs_wish *w, const job_desc_msg_t *desc)
+static void cpus_take(struct vs_request *w, const job_desc_msg_t *desc)
 {
 	uint32_t each = number16(desc->cpus_per_task);
 	uint64_t all = (uint64_t)number(desc->num_tasks) * (each ? each : 1);
@@ -40,9 +40,9 @@ static void cpus_take(struct vs_wish *w, const job_desc_msg_t *desc)
 		w->cpus = w->cpus_each = 0;
 }
 
-void vs_wish_of_new(struct vs_wish *w, const job_desc_msg_t *desc)
+void vs_request_read_new(struct vs_request *w, const job_desc_msg_t *desc)
 {
-	*w = (struct vs_wish) {
+	*w = (struct vs_request) {
 		.user = desc->user_id,
 		.features = said(desc->features),
 		.prefer = said(desc->prefer),
@@ -60,11 +60,11 @@ void vs_wish_of_new(struct vs_wish *w, const job_desc_msg_t *desc)
 	cpus_take(w, desc);
 }
 
-static void wish_of_job(struct vs_wish *w, const job_record_t *job_ptr)
+static void wish_of_job(struct vs_request *w, const job_record_t *job_ptr)
 {
 	const vs_job_details_t *d = job_ptr->details;
 
-	*w = (struct vs_wish) {
+	*w = (struct vs_request) {
 		.job = job_ptr->job_id,
 		.user = job_ptr->user_id,
 		.features = said(d->features),
@@ -83,8 +83,8 @@ static void wish_of_job(struct vs_wish *w, const job_record_t *job_ptr)
 	};
 }
 
-bool vs_wish_of_change(struct vs_wish *w, const job_desc_msg_t *desc,
-		       const job_record_t *job_ptr)
+bool vs_request_read_change(struct vs_request *w, const job_desc_msg_t *desc,
+			    const job_record_t *job_ptr)
 {
 	bool sizes = desc->min_nodes != NO_VAL || desc->num_tasks != NO_VAL ||
 		desc->min_cpus != NO_VAL || desc->ntasks_per_node != NO_VAL16;
@@ -125,14 +125,14 @@ static uint32_t shares(uint32_t all, uint32_t each)
 	return each ? all / each + !!(all % each) : 0;
 }
 
-uint32_t vs_wish_by_tasks(const struct vs_wish *w)
+uint32_t vs_request_by_tasks(const struct vs_request *w)
 {
 	return shares(w->tasks, w->tasks_per_node);
 }
 
-uint32_t vs_wish_least(const struct vs_wish *w, uint32_t cpus_per_node)
+uint32_t vs_request_least(const struct vs_request *w, uint32_t cpus_per_node)
 {
-	uint32_t by_tasks = vs_wish_by_tasks(w);
+	uint32_t by_tasks = vs_request_by_tasks(w);
 	uint32_t by_cpus = w->cpus_each > cpus_per_node ? 0 :
 		shares(w->cpus, cpus_per_node);
 
@@ -150,7 +150,7 @@ static bool among(part_record_t *const *parts, size_t n,
 	return false;
 }
 
-bool vs_parts_each(const struct vs_wish *w, vs_part_fn *fn, void *arg)
+bool vs_parts_each(const struct vs_request *w, vs_part_fn *fn, void *arg)
 {
 	VS_FREE part_record_t **seen = NULL;
 	const char *at = w->partition;

@@ -137,8 +137,8 @@ static bool ended(pid_t pid, int64_t end, int *status)
 	}
 }
 
-enum vs_port_answer vs_port_ask(const char *const argv[], int timeout_ms,
-				char *why, size_t size)
+enum vs_port_answer vs_port_check(const char *const argv[], int timeout_ms,
+				  char *why, size_t size)
 {
 	int64_t end = now_ms() + timeout_ms;
 	int pipes[2], status = 0;

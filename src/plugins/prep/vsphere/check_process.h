@@ -17,7 +17,7 @@ enum vs_port_answer {
  * that doesn't answer in time is ended, and is an answer: wrong. One that can't
  * be ended is left to init: the caller never has a child afterwards.
  */
-enum vs_port_answer vs_port_ask(const char *const argv[], int timeout_ms,
-				char *why, size_t size);
+enum vs_port_answer vs_port_check(const char *const argv[], int timeout_ms,
+				  char *why, size_t size);
 
 #endif

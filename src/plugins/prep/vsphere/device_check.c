@@ -118,14 +118,14 @@ static enum vs_port_answer ask(const struct ready *r, char *why, size_t size)
 	enum vs_port_answer answer = VS_PORT_UNASKED;
 
 	if (r->script[0])
-		answer = vs_port_ask(script, ANSWER_MS, why, size);
+		answer = vs_port_check(script, ANSWER_MS, why, size);
 	if (answer != VS_PORT_UNASKED)
 		return answer;
 	if (!r->checker[0] || !r->nspecs || r->nspecs != r->ndirs)
 		return VS_PORT_UNASKED;
 	for (size_t i = 0; i < r->nspecs; i++)
 		argv[3 + i] = r->specs[i];
-	return vs_port_ask(argv, ANSWER_MS, why, size);
+	return vs_port_check(argv, ANSWER_MS, why, size);
 }
 
 int vs_device_check(char *why, size_t size)

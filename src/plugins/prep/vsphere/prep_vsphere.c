@@ -55,14 +55,14 @@ static void prolog_done(uint32_t job, bool ok)
 
 	if (callbacks.prolog_slurmctld)
 		callbacks.prolog_slurmctld(rc, job, false);
-	vs_unlaunched_release(job);
+	vs_requeue_release(job);
 }
 
 static void epilog_done(uint32_t job)
 {
 	if (callbacks.epilog_slurmctld)
 		callbacks.epilog_slurmctld(0, job, false);
-	vs_unlaunched_release(job);
+	vs_requeue_release(job);
 }
 
 static void hook_up(void)
@@ -189,7 +189,7 @@ VS_EXPORT int prep_p_epilog_slurmctld(job_record_t *job_ptr, bool *async)
 	n = job_ids(job_ptr, &ids);
 	*async = n != 0;
 	if (n && job_ptr->details && job_ptr->details->prolog_running)
-		vs_unlaunched_note(job_ptr->job_id);
+		vs_requeue_note(job_ptr->job_id);
 	if (n)
 		core->job_end(job_ptr->job_id, ids, n, true);
 	vs_timed_end();
@@ -201,15 +201,16 @@ VS_EXPORT int prep_p_epilog_slurmctld(job_record_t *job_ptr, bool *async)
 /* No job fails for want of it. */
 static void place_note(const job_env_t *job_env)
 {
-	struct vs_got_place place;
+	struct vs_assignment_place place;
 	struct vs_guest guest;
 	bool known;
 
 	vs_guest_read(&guest);
 	if (!guest.ready)
 		return;
-	known = !vs_got_find(job_env->spank_job_env,
-			     job_env->spank_job_env_size, guest.node, &place);
+	known = !vs_assignment_find(job_env->spank_job_env,
+				    job_env->spank_job_env_size, guest.node,
+				    &place);
 	if (vs_guest_place_write(known ? &place : NULL))
 		error("%s: JobId=%u: its steps will not be told where this VM is: %m",
 		      plugin_type, VS_ENV_JOB(job_env));

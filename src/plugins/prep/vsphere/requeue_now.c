@@ -49,7 +49,7 @@ static void watch_start(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-void vs_unlaunched_note(uint32_t job)
+void vs_requeue_note(uint32_t job)
 {
 	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < njobs; i++) {
@@ -85,7 +85,7 @@ static void forget(uint32_t job)
 	pthread_mutex_unlock(&lock);
 }
 
-void vs_unlaunched_release(uint32_t job)
+void vs_requeue_release(uint32_t job)
 {
 	job_record_t *job_ptr;
 	bool done = false, queued = false;
@@ -143,7 +143,7 @@ static void *watch(void *arg)
 		if (slurmctld_config.shutdown_time)
 			continue;
 		while ((job = next_job(&at, &left)))
-			vs_unlaunched_release(job);
+			vs_requeue_release(job);
 	}
 	return NULL;
 }

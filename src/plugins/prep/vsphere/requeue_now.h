@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /* In the epilog hook (JOB W is held): its prolog was still running. */
-void vs_unlaunched_note(uint32_t job);
+void vs_requeue_note(uint32_t job);
 /* From a thread without locks, after a callback: if the job is back in the
  * queue, it may start again now. */
-void vs_unlaunched_release(uint32_t job);
+void vs_requeue_release(uint32_t job);
 
 #endif

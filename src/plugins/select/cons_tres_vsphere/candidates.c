@@ -10,7 +10,7 @@
 #include "plugins/slurm/bitmap_iter.h"
 #include "util/mem.h"
 
-bool vs_offer_find(struct vs_offer *o, const bitstr_t *bitmap)
+bool vs_candidates_find(struct vs_candidates_free *o, const bitstr_t *bitmap)
 {
 	static struct vs_picked picked;
 
@@ -22,7 +22,7 @@ bool vs_offer_find(struct vs_offer *o, const bitstr_t *bitmap)
 
 /* Those that can be served and those that the job names come first. Who has
  * which of the core's ids is not needed any more. */
-static void part(struct vs_offer *o, const struct vs_test *t)
+static void part(struct vs_candidates_free *o, const struct vs_test *t)
 {
 	static int *out;
 	static size_t cap;
@@ -47,9 +47,9 @@ static void part(struct vs_offer *o, const struct vs_test *t)
 }
 
 /* What the plans of others leave of it, by the timeline. */
-static void keep(struct vs_offer *o, const struct vs_test *t)
+static void keep(struct vs_candidates_free *o, const struct vs_test *t)
 {
-	struct vs_asker a = vs_asker_of(t);
+	struct vs_asker a = vs_requesting_job_fill(t);
 	size_t left, spare = o->core->spare(&a, o->p->ids, o->p->n, o->avail,
 					    &left);
 
@@ -57,8 +57,8 @@ static void keep(struct vs_offer *o, const struct vs_test *t)
 	o->kept = o->p->nothers + left < t->min;
 }
 
-void vs_offer_trim(struct vs_offer *o, const struct vs_test *t,
-		   bitstr_t *bitmap)
+void vs_candidates_trim(struct vs_candidates_free *o, const struct vs_test *t,
+			bitstr_t *bitmap)
 {
 	static enum vs_avail *avail;
 	static size_t cap;
@@ -75,8 +75,8 @@ void vs_offer_trim(struct vs_offer *o, const struct vs_test *t,
 	o->trimmed = o->nout || (o->room < t->max && o->room < others + ours);
 }
 
-void vs_offer_why(const struct vs_offer *o, const struct vs_test *t, char *why,
-		  size_t size)
+void vs_candidates_why(const struct vs_candidates_free *o,
+		       const struct vs_test *t, char *why, size_t size)
 {
 	VS_FREE int *ids = NULL;
 	char own[sizeof(o->why)] = "";
@@ -89,7 +89,7 @@ void vs_offer_why(const struct vs_offer *o, const struct vs_test *t, char *why,
 	vs_strlcpy(why, own[0] == ':' ? own : o->why, size);
 }
 
-void vs_offer_weigh(const struct vs_offer *o, bool renew)
+void vs_candidates_weigh(const struct vs_candidates_free *o, bool renew)
 {
 	const struct vs_weighed seen = {
 		.at = o->p->at, .avail = o->avail, .n = o->p->n,
@@ -99,7 +99,7 @@ void vs_offer_weigh(const struct vs_offer *o, bool renew)
 	vs_weights_set(&seen, renew);
 }
 
-void vs_offer_weigh_rest(struct vs_offer *o)
+void vs_candidates_weigh_rest(struct vs_candidates_free *o)
 {
 	const struct vs_weighed rest = {
 		.at = o->p->at + o->p->n, .avail = o->avail + o->p->n,
@@ -123,7 +123,7 @@ static bool as_a_test_only(const struct vs_test *t, const bitstr_t *bitmap)
 		bit_super_set((bitstr_t *)bitmap, named);
 }
 
-void vs_widen(const struct vs_test *t, bitstr_t *bitmap)
+void vs_candidates_widen(const struct vs_test *t, bitstr_t *bitmap)
 {
 	job_record_t *job_ptr = t->job_ptr;
 	part_record_t *part_ptr = job_ptr->part_ptr;

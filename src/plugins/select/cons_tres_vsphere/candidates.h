@@ -8,7 +8,7 @@
 
 /* The candidates at the time of the question. The arrays are large, and kept
  * from one question to the next. */
-struct vs_offer {
+struct vs_candidates_free {
 	const struct vs_core_api *core;
 	struct vs_picked *p;
 	enum vs_avail *avail;	/* of p->at; when trimmed, those that are left
@@ -24,21 +24,21 @@ struct vs_offer {
 };
 
 /* Returns false if none of them is managed, or if there is no core. */
-bool vs_offer_find(struct vs_offer *o, const bitstr_t *bitmap);
+bool vs_candidates_find(struct vs_candidates_free *o, const bitstr_t *bitmap);
 
 /* Leave out of the bitmap what can't be served now, and count what can. */
-void vs_offer_trim(struct vs_offer *o, const struct vs_test *t,
-		   bitstr_t *bitmap);
+void vs_candidates_trim(struct vs_candidates_free *o, const struct vs_test *t,
+			bitstr_t *bitmap);
 
 /* What is in the way of the job: of the nodes that it names itself (-w), where
  * something is; else of all candidates. As core's room() says it. */
-void vs_offer_why(const struct vs_offer *o, const struct vs_test *t, char *why,
-		  size_t size);
+void vs_candidates_why(const struct vs_candidates_free *o,
+		       const struct vs_test *t, char *why, size_t size);
 
 /* Weights for stock's next questions (node_weights.h), of all candidates but those
  * that are left out; and of these, where stock is to see them after all. */
-void vs_offer_weigh(const struct vs_offer *o, bool renew);
-void vs_offer_weigh_rest(struct vs_offer *o);
+void vs_candidates_weigh(const struct vs_candidates_free *o, bool renew);
+void vs_candidates_weigh_rest(struct vs_candidates_free *o);
 
 /*
  * For `sbatch --test-only` Slurm offers a job that names nodes (-w) these alone,
@@ -48,6 +48,6 @@ void vs_offer_weigh_rest(struct vs_offer *o);
  * Only where the answer would be a certain "no" otherwise. Several partitions
  * and reservations are left to Slurm: what they allow isn't looked at here.
  */
-void vs_widen(const struct vs_test *t, bitstr_t *bitmap);
+void vs_candidates_widen(const struct vs_test *t, bitstr_t *bitmap);
 
 #endif

@@ -27,13 +27,13 @@
 #define LATER 60		/* s: there is room, but not for these together */
 
 static int ask_stock(const struct vs_test *t, bitstr_t *bitmap,
-		     const struct vs_offer *o)
+		     const struct vs_candidates_free *o)
 {
 	struct vs_test limited = *t;
 
 	limited.max = MIN(t->max, o ? o->room : t->max);
 	limited.req = MAX(MIN(t->req, limited.max), t->min);
-	return vs_ask_stock(&limited, bitmap);
+	return vs_stock_query(&limited, bitmap);
 }
 
 static void veto(const struct vs_test *t)
@@ -48,8 +48,8 @@ static void veto(const struct vs_test *t)
  * freed), else stock's code, or ESLURM_NODES_BUSY with *short set if the VFs
  * were what lacked. For WILL_RUN an answer about later counts as it is.
  */
-static int ask_joint(const struct vs_test *t, struct vs_offer *o, bitstr_t *bitmap,
-		     bitstr_t **answer, bool *is_short)
+static int ask_joint(const struct vs_test *t, struct vs_candidates_free *o,
+		     bitstr_t *bitmap, bitstr_t **answer, bool *is_short)
 {
 	const struct vs_candidates all = {
 		.core = o->core, .at = o->p->at, .avail = o->avail, .n = o->p->n,
@@ -64,14 +64,14 @@ static int ask_joint(const struct vs_test *t, struct vs_offer *o, bitstr_t *bitm
 
 		if (!rc && (t->mode == SELECT_MODE_RUN_NOW ||
 			    t->job_ptr->start_time <= time(NULL)))
-			fits = vs_surplus_clear(&all, work, bitmap, &err);
+			fits = vs_answer_trim(&all, work, bitmap, &err);
 		if (!rc && !fits) {
 			*answer = work;
 			return 0;
 		}
 		if (fits < 0 && try >= TRIES - 3)
-			vs_surplus_narrow(&all, work, bitmap,
-					  try == TRIES - 3);
+			vs_answer_narrow(&all, work, bitmap,
+					 try == TRIES - 3);
 		FREE_NULL_BITMAP(work);
 		if (rc)
 			return rc;
@@ -94,14 +94,14 @@ static int ask_joint(const struct vs_test *t, struct vs_offer *o, bitstr_t *bitm
  * says beforehand): what stands in their way may be reclaimed. Else it waits for what Slurm
  * itself says.
  */
-static bool would_run(const struct vs_test *t, struct vs_offer *o,
+static bool would_run(const struct vs_test *t, struct vs_candidates_free *o,
 		      const bitstr_t *given, bitstr_t **nodes)
 {
 	struct vs_test all = *t;
 	bitstr_t *work = bit_copy((bitstr_t *)given);
 	int rc;
 
-	vs_offer_weigh_rest(o);
+	vs_candidates_weigh_rest(o);
 	all.candidates = NULL;
 	all.preempted = NULL;
 	all.req = t->min;
@@ -114,7 +114,8 @@ static bool would_run(const struct vs_test *t, struct vs_offer *o,
 }
 
 /* How many of these nodes can be served. */
-static uint32_t served(const struct vs_offer *o, const bitstr_t *nodes)
+static uint32_t served(const struct vs_candidates_free *o,
+		       const bitstr_t *nodes)
 {
 	uint32_t n = 0;
 
@@ -127,7 +128,8 @@ static uint32_t served(const struct vs_offer *o, const bitstr_t *nodes)
 /* What there is for it: of the nodes that it would use, for what else can be served
  * may be full for Slurm. What is kept for other jobs is what no job runs on, though
  * a VM that is on has room. */
-static uint32_t there_is(const struct vs_offer *o, const bitstr_t *nodes)
+static uint32_t there_is(const struct vs_candidates_free *o,
+			 const bitstr_t *nodes)
 {
 	return o->kept ? MIN(served(o, idle_node_bitmap), o->free) :
 		MIN(served(o, nodes), o->room - (uint32_t)o->p->nothers);
@@ -143,13 +145,13 @@ static uint32_t needs_of(const struct vs_test *t, const bitstr_t *nodes)
 }
 
 /* It waits for VFs, or for its turn to get them. */
-static void refused(const struct vs_test *t, const struct vs_offer *o,
+static void refused(const struct vs_test *t, const struct vs_candidates_free *o,
 		    const bitstr_t *nodes)
 {
 	uint32_t needs = needs_of(t, nodes);
 	char why[sizeof(o->why)];
 
-	vs_offer_why(o, t, why, sizeof(why));
+	vs_candidates_why(o, t, why, sizeof(why));
 	vs_refuse(t, nodes, needs, there_is(o, nodes), o->kept, why);
 }
 
@@ -158,20 +160,20 @@ static void refused(const struct vs_test *t, const struct vs_offer *o,
  * resources that idle VMs can release, nor for CPUs of nodes that then can't be
  * served. If only VFs are missing, the jobs whose VMs hold them are preempted.
  */
-static int ask_preempting(const struct vs_test *t, struct vs_offer *o,
+static int ask_preempting(const struct vs_test *t, struct vs_candidates_free *o,
 			  const bitstr_t *given, bitstr_t *bitmap,
 			  bitstr_t **answer, bool *is_short)
 {
 	int rc = ESLURM_NODES_BUSY;
 
-	vs_offer_weigh_rest(o);
+	vs_candidates_weigh_rest(o);
 	*is_short = true;
-	if (vs_idle_will_do(t, given))
+	if (vs_preemption_idle_suffice(t, given))
 		return rc;
 	if (o->room >= t->min)
 		rc = ask_joint(t, o, bitmap, answer, is_short);
 	if (rc)
-		*answer = vs_ends_for(t, given);
+		*answer = vs_preemption_candidates(t, given);
 	if (!*answer)
 		veto(t);
 	return *answer ? 0 : rc;
@@ -183,13 +185,13 @@ static int run_now(const struct vs_test *t, bitstr_t *bitmap)
 	int rc = ESLURM_NODES_BUSY;
 	bool is_short = true;
 	struct vs_test first = *t;
-	struct vs_offer o;
+	struct vs_candidates_free o;
 
-	if (!vs_offer_find(&o, bitmap))
+	if (!vs_candidates_find(&o, bitmap))
 		return ask_stock(t, bitmap, NULL);
 	given = bit_copy(bitmap);
-	vs_offer_trim(&o, t, bitmap);
-	vs_offer_weigh(&o, false);
+	vs_candidates_trim(&o, t, bitmap);
+	vs_candidates_weigh(&o, false);
 	if (o.trimmed)		/* no other job ends, if that is possible */
 		first.candidates = NULL;
 	if (o.room >= t->min)
@@ -214,7 +216,7 @@ static int run_now(const struct vs_test *t, bitstr_t *bitmap)
 static int test_only(const struct vs_test *t, bitstr_t *bitmap)
 {
 	bitstr_t *given = bit_copy(bitmap);
-	struct vs_offer o;
+	struct vs_candidates_free o;
 	int rc = ask_stock(t, bitmap, NULL);
 
 	/* A submission comes by here: a user's entries must not look as if
@@ -222,8 +224,8 @@ static int test_only(const struct vs_test *t, bitstr_t *bitmap)
 	if (IS_JOB_PENDING(t->job_ptr))
 		vs_job_env_replace(&t->job_ptr->spank_job_env,
 				   &t->job_ptr->spank_job_env_size,
-				   vs_got_env_ours, NULL, 0);
-	if (!rc && vs_offer_find(&o, given) && vs_never(t, o.core, o.p)) {
+				   vs_assignment_env_managed, NULL, 0);
+	if (!rc && vs_candidates_find(&o, given) && vs_never(t, o.core, o.p)) {
 		free_job_resources(&t->job_ptr->job_resrcs);
 		rc = ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
 	}
@@ -279,10 +281,10 @@ static struct slot slot_of_now(const struct vs_test *t, const bitstr_t *given)
 
 /* Could it be had sooner with nodes that were left out? Not where they wait for
  * VFs of the very nodes that the job can have itself. */
-static bool sooner_with_all(const struct vs_test *t, const struct vs_offer *o,
-			    time_t start)
+static bool sooner_with_all(const struct vs_test *t,
+			    const struct vs_candidates_free *o, time_t start)
 {
-	struct vs_asker a = vs_asker_of(t);
+	struct vs_asker a = vs_requesting_job_fill(t);
 
 	return o->p->nothers || t->candidates ||
 	       o->core->others_give(&a, o->p->ids, o->p->n + o->nout, start);
@@ -303,13 +305,13 @@ static int will_run_later(const struct vs_test *t, bitstr_t *bitmap)
 	start = vs_when(t, bitmap, from);
 	if (start > from)
 		t->job_ptr->start_time = start;
-	vs_when_say(t, bitmap, start);
+	vs_start_publish(t, bitmap, start);
 	return 0;
 }
 
 /* There are jobs that only backfill ever looks at: behind others of their
  * partition, or in a flexible reservation that is yet to begin. */
-static void say_why(const struct vs_test *t, const struct vs_offer *o,
+static void say_why(const struct vs_test *t, const struct vs_candidates_free *o,
 		    const bitstr_t *given, const struct slot *s, time_t now)
 {
 	if (!s->nodes || vs_job_is_new(t->job_ptr))
@@ -331,21 +333,21 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 	struct slot first = { 0 }, all = { 0 }, *best = &first;
 	bitstr_t *given;
 	bool is_short = false;
-	struct vs_offer o;
+	struct vs_candidates_free o;
 	int rc = ESLURM_NODES_BUSY;
 	time_t now;
 
 	if (VS_TEST_LATER(t))
 		return will_run_later(t, bitmap);
-	if (!vs_offer_find(&o, bitmap))
+	if (!vs_candidates_find(&o, bitmap))
 		return ask_stock(t, bitmap, NULL);
 	/* sbatch --test-only, which TEST_ONLY never sees */
 	if (!(t->job_ptr->bit_flags & BACKFILL_TEST) &&
 	    vs_never(t, o.core, o.p))
 		return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
 	given = bit_copy(bitmap);
-	vs_offer_trim(&o, t, bitmap);
-	vs_offer_weigh(&o, true);
+	vs_candidates_trim(&o, t, bitmap);
+	vs_candidates_weigh(&o, true);
 	if (o.room >= t->min)
 		rc = ask_joint(t, &o, bitmap, &first.nodes, &is_short);
 	vs_weights_restore();
@@ -368,7 +370,7 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 		bit_copybits(bitmap, best->nodes);
 		t->job_ptr->start_time = best->start;
 		if (best->start > now)
-			vs_when_say(t, bitmap, best->start);
+			vs_start_publish(t, bitmap, best->start);
 	}
 	FREE_NULL_BITMAP(first.nodes);
 	FREE_NULL_BITMAP(all.nodes);
@@ -381,14 +383,14 @@ int vs_job_test(struct vs_test *t, bitstr_t *bitmap)
 	/* 0: a record made up for a reservation, with JOB R alone */
 	if (!t->job_ptr->job_id)
 		return ask_stock(t, bitmap, NULL);
-	vs_asks(t);
+	vs_start_query(t);
 	switch (t->mode) {
 	case SELECT_MODE_RUN_NOW:
 		return run_now(t, bitmap);
 	case SELECT_MODE_TEST_ONLY:
 		return test_only(t, bitmap);
 	case SELECT_MODE_WILL_RUN:
-		vs_widen(t, bitmap);
+		vs_candidates_widen(t, bitmap);
 		if (vs_wants_fewest(t->job_ptr))
 			t->req = t->min;
 		return will_run(t, bitmap);

@@ -66,7 +66,7 @@ static bitstr_t *fewest(const struct vs_test *t, const bitstr_t *given,
 	few.req = t->min;
 	if (!preempting)
 		few.candidates = NULL;
-	if (vs_ask_stock(&few, work))
+	if (vs_stock_query(&few, work))
 		FREE_NULL_BITMAP(work);
 	return work;
 }
@@ -98,7 +98,8 @@ static int end_some(const struct vs_test *t, const bitstr_t *nodes)
 	return taken;
 }
 
-bitstr_t *vs_ends_for(const struct vs_test *t, const bitstr_t *given)
+bitstr_t *vs_preemption_candidates(const struct vs_test *t,
+				   const bitstr_t *given)
 {
 	bitstr_t *nodes = fewest(t, given, false);
 
@@ -109,7 +110,7 @@ bitstr_t *vs_ends_for(const struct vs_test *t, const bitstr_t *given)
 	return nodes;
 }
 
-bool vs_idle_will_do(const struct vs_test *t, const bitstr_t *given)
+bool vs_preemption_idle_suffice(const struct vs_test *t, const bitstr_t *given)
 {
 	bitstr_t *nodes = fewest(t, given, false);
 	VS_FREE int *ids = NULL;

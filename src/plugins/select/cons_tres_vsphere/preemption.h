@@ -7,13 +7,14 @@
 
 /* Of what Slurm offers, could the job be served without an end of another one:
  * by the VFs of VMs that are idle, or go already? */
-bool vs_idle_will_do(const struct vs_test *t, const bitstr_t *given);
+bool vs_preemption_idle_suffice(const struct vs_test *t, const bitstr_t *given);
 
 /*
  * Could it, if jobs of t->candidates ended? Its nodes then (to be freed), with
  * job_resrcs made and those jobs in *t->preempted; else NULL, and both are the
  * caller's to take back.
  */
-bitstr_t *vs_ends_for(const struct vs_test *t, const bitstr_t *given);
+bitstr_t *vs_preemption_candidates(const struct vs_test *t,
+				   const bitstr_t *given);
 
 #endif

@@ -129,11 +129,11 @@ VS_EXPORT int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
 
 	VS_XSET(&t);
 	vs_timed_begin();
-	vs_account_bar(&t, bitmap);
+	vs_accounting_block(&t, bitmap);
 	vs_account_least(&t, bitmap);
 	rc = vs_job_test(&t, bitmap);
 	if (!rc)
-		vs_account_asks(&t, bitmap);
+		vs_accounting_request(&t, bitmap);
 	vs_timed_end();
 	return rc;
 }
@@ -156,11 +156,11 @@ static int begin(job_record_t *job_ptr)
 	n = vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL);
 	if (!n)
 		return SLURM_SUCCESS;
-	vs_asks(&t);
+	vs_start_query(&t);
 	if (core->job_begin(job_ptr->job_id, job_ptr->restart_cnt, ids, n,
 			    &err)) {
 		info("slurm-vsphere: %pJ cannot begin: %s", job_ptr, err.text);
-		a = vs_asker_of(&t);
+		a = vs_requesting_job_fill(&t);
 		core->refused(&a, ids, n, n, 0, err.text);
 		free_job_resources(&job_ptr->job_resrcs);
 		errno = ESLURM_NODES_BUSY;
@@ -184,8 +184,8 @@ VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
 	if (rc)
 		return rc;
 	vs_job_env_replace(&job_ptr->spank_job_env,
-			   &job_ptr->spank_job_env_size, vs_got_env_ours,
-			   NULL, 0);
+			   &job_ptr->spank_job_env_size,
+			   vs_assignment_env_managed, NULL, 0);
 	vs_timed_begin();
 	rc = begin(job_ptr);
 	if (!rc) {

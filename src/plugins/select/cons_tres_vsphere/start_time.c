@@ -95,7 +95,7 @@ static void reservations_tell(const struct vs_core_api *core)
 
 /* ---- questions -------------------------------------------------------------------- */
 
-void vs_asks(const struct vs_test *t)
+void vs_start_query(const struct vs_test *t)
 {
 	const struct vs_core_api *core = vs_cluster_core();
 
@@ -104,7 +104,7 @@ void vs_asks(const struct vs_test *t)
 			   vs_lasts(t->job_ptr));
 }
 
-struct vs_asker vs_asker_of(const struct vs_test *t)
+struct vs_asker vs_requesting_job_fill(const struct vs_test *t)
 {
 	reservations_tell(vs_cluster_core());
 	return (struct vs_asker) {
@@ -123,17 +123,18 @@ struct vs_asker vs_asker_of(const struct vs_test *t)
 time_t vs_when(const struct vs_test *t, const bitstr_t *answer, time_t from)
 {
 	const struct vs_core_api *core = vs_cluster_core();
-	struct vs_asker a = vs_asker_of(t);
+	struct vs_asker a = vs_requesting_job_fill(t);
 	VS_FREE int *ids = NULL;
 	size_t n = vs_cluster_ids(answer, &ids, NULL);
 
 	return n ? (time_t)core->when(&a, ids, n, MAX(from, a.now)) : from;
 }
 
-void vs_when_say(const struct vs_test *t, const bitstr_t *answer, time_t start)
+void vs_start_publish(const struct vs_test *t, const bitstr_t *answer,
+		      time_t start)
 {
 	const struct vs_core_api *core = vs_cluster_core();
-	struct vs_asker a = vs_asker_of(t);
+	struct vs_asker a = vs_requesting_job_fill(t);
 	VS_FREE int *ids = NULL;
 	size_t n;
 

@@ -6,7 +6,7 @@
 #include "stock.h"
 #include "plugins/slurm/call_timing.h"
 
-int vs_ask_stock(const struct vs_test *t, bitstr_t *bitmap)
+int vs_stock_query(const struct vs_test *t, bitstr_t *bitmap)
 {
 	int rc;
 

@@ -7,6 +7,6 @@
 
 /* Asks stock cons_tres just that. Returns its code; on success bitmap has the
  * nodes. The caller holds the locks of select_p_job_test(). */
-int vs_ask_stock(const struct vs_test *t, bitstr_t *bitmap);
+int vs_stock_query(const struct vs_test *t, bitstr_t *bitmap);
 
 #endif

@@ -10,8 +10,8 @@
 
 #define KINDS 16
 
-int vs_surplus_clear(const struct vs_candidates *all, const bitstr_t *answer,
-		     bitstr_t *bitmap, struct vs_err *err)
+int vs_answer_trim(const struct vs_candidates *all, const bitstr_t *answer,
+		   bitstr_t *bitmap, struct vs_err *err)
 {
 	VS_FREE int *ids = NULL, *at = NULL;
 	VS_FREE size_t *surplus = NULL;
@@ -62,8 +62,8 @@ static size_t kinds_gone(const bitstr_t *answer, const bitstr_t *bitmap,
 	return n;
 }
 
-void vs_surplus_narrow(const struct vs_candidates *all, const bitstr_t *answer,
-		       bitstr_t *bitmap, bool alike)
+void vs_answer_narrow(const struct vs_candidates *all, const bitstr_t *answer,
+		      bitstr_t *bitmap, bool alike)
 {
 	const char *kinds[KINDS];
 	size_t n = alike ? kinds_gone(answer, bitmap, kinds) : KINDS + 1;

@@ -18,8 +18,8 @@ struct vs_candidates {
  * The nodes of stock's answer together: 0, or -1 with the surplus cleared from
  * bitmap; 1 if a node that the job names is among it, or nothing more can go.
  */
-int vs_surplus_clear(const struct vs_candidates *all, const bitstr_t *answer,
-		     bitstr_t *bitmap, struct vs_err *err);
+int vs_answer_trim(const struct vs_candidates *all, const bitstr_t *answer,
+		   bitstr_t *bitmap, struct vs_err *err);
 
 /*
  * Leaves, of the managed nodes, those that the answer had and could keep, those
@@ -27,7 +27,7 @@ int vs_surplus_clear(const struct vs_candidates *all, const bitstr_t *answer,
  * nodes, or finds no answer. alike: nodes with other features than the surplus
  * stay, because they may not need the missing resource.
  */
-void vs_surplus_narrow(const struct vs_candidates *all, const bitstr_t *answer,
-		       bitstr_t *bitmap, bool alike);
+void vs_answer_narrow(const struct vs_candidates *all, const bitstr_t *answer,
+		      bitstr_t *bitmap, bool alike);
 
 #endif

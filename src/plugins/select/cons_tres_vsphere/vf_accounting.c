@@ -168,7 +168,7 @@ void vs_account_least(const struct vs_test *t, const bitstr_t *bitmap)
 	FREE_NULL_LIST(list);
 }
 
-void vs_account_asks(const struct vs_test *t, const bitstr_t *bitmap)
+void vs_accounting_request(const struct vs_test *t, const bitstr_t *bitmap)
 {
 	vs_list_t list;
 
@@ -183,7 +183,7 @@ void vs_account_asks(const struct vs_test *t, const bitstr_t *bitmap)
 
 /* Alternatives ("a|b") leave no room for a license that is had besides, and a job
  * that is not counted would pass each limit: it gets no node that counts. */
-void vs_account_bar(const struct vs_test *t, bitstr_t *bitmap)
+void vs_accounting_block(const struct vs_test *t, bitstr_t *bitmap)
 {
 	if (!t->job_ptr->job_id ||
 	    !vs_license_alternatives(t->job_ptr->licenses) || !counts())
@@ -250,7 +250,8 @@ static vs_list_t list_drop(job_record_t *job_ptr)
 	return ours;
 }
 
-/* One that runs since before vs_account_bar(), or was given them while it ran. */
+/* One that runs since before vs_accounting_block(), or was given them while it
+ * ran. */
 static bool has_alternatives(const job_record_t *job_ptr)
 {
 	return vs_license_alternatives(job_ptr->licenses);

@@ -11,11 +11,11 @@
 
 /* Clears nodes whose VFs are counted, if the job asks for alternative licenses
  * ("a|b"): with those it would not be counted, and pass each limit. */
-void vs_account_bar(const struct vs_test *t, bitstr_t *bitmap);
+void vs_accounting_block(const struct vs_test *t, bitstr_t *bitmap);
 /* Before a job is tested on these nodes: it takes no fewer than that. */
 void vs_account_least(const struct vs_test *t, const bitstr_t *bitmap);
 /* It would get just these: Slurm's limits are judged by them next. */
-void vs_account_asks(const struct vs_test *t, const bitstr_t *bitmap);
+void vs_accounting_request(const struct vs_test *t, const bitstr_t *bitmap);
 /* It has its node_bitmap; nothing of it is counted yet. */
 void vs_account_begin(job_record_t *job_ptr);
 /* It lost that node. */
