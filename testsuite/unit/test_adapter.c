@@ -42,10 +42,10 @@ static void every_kind_has_a_name_and_a_hardware_version(void **state)
 static void row_is(const char *name, const char *words)
 {
 	const struct vs_adapter_kind *k = named(name);
-	char all[VS_DEEDS * VS_RELEASE_LEN] = "", one[VS_RELEASE_LEN];
+	char all[VS_OPERATIONS * VS_RELEASE_LEN] = "", one[VS_RELEASE_LEN];
 	size_t len = 0;
 
-	for (int d = 0; d < VS_DEEDS; d++)
+	for (int d = 0; d < VS_OPERATIONS; d++)
 		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s",
 					d ? " " : "",
 					vs_can_words(&k->can[d], one));
@@ -69,17 +69,18 @@ static void the_table_says_what_vmware_says(void **state)
 static void a_release_before_it_or_a_vendors_driver_is_no_yes(void **state)
 {
 	(void)state;
-	assert_false(vs_adapter_can(VS_ADAPTER_SRIOV, VS_DEED_DRS_PLACE,
+	assert_false(vs_adapter_can(VS_ADAPTER_SRIOV, VS_OPERATION_DRS_PLACE,
 				    VS_RELEASE(8, 0, 1)));
-	assert_true(vs_adapter_can(VS_ADAPTER_SRIOV, VS_DEED_DRS_PLACE,
+	assert_true(vs_adapter_can(VS_ADAPTER_SRIOV, VS_OPERATION_DRS_PLACE,
 				   VS_RELEASE(8, 0, 2)));
-	assert_true(vs_adapter_can(VS_ADAPTER_SRIOV, VS_DEED_DRS_PLACE, 0));
-	assert_false(vs_adapter_can(VS_ADAPTER_SRIOV, VS_DEED_VMOTION, 0));
-	assert_false(vs_adapter_can(VS_ADAPTER_DVX, VS_DEED_VMOTION,
+	assert_true(
+		vs_adapter_can(VS_ADAPTER_SRIOV, VS_OPERATION_DRS_PLACE, 0));
+	assert_false(vs_adapter_can(VS_ADAPTER_SRIOV, VS_OPERATION_VMOTION, 0));
+	assert_false(vs_adapter_can(VS_ADAPTER_DVX, VS_OPERATION_VMOTION,
 				    VS_RELEASE(9, 0, 0)));
-	assert_false(vs_adapter_can(VS_ADAPTER_VGPU, VS_DEED_VMOTION,
+	assert_false(vs_adapter_can(VS_ADAPTER_VGPU, VS_OPERATION_VMOTION,
 				    VS_RELEASE(6, 7, 0)));
-	assert_true(vs_adapter_can(VS_ADAPTER_PVRDMA, VS_DEED_VMOTION,
+	assert_true(vs_adapter_can(VS_ADAPTER_PVRDMA, VS_OPERATION_VMOTION,
 				   VS_RELEASE(6, 5, 0)));
 }
 
@@ -93,9 +94,9 @@ static void what_is_counted_has_its_memory_reserved(void **state)
 
 		assert_int_equal(k->takes_vf, k->full_memory);
 		assert_false(k->takes_vf &&
-			     vs_adapter_can(i, VS_DEED_DRS_MOVE, 0));
+			     vs_adapter_can(i, VS_OPERATION_DRS_MOVE, 0));
 		assert_false(k->takes_vf &&
-			     vs_adapter_can(i, VS_DEED_HOT_ADD, 0));
+			     vs_adapter_can(i, VS_OPERATION_HOT_ADD, 0));
 		assert_false(k->needs_dvs && !k->network);
 	}
 	assert_true(named("sriov")->takes_vf && named("sriov")->network);

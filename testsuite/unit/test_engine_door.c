@@ -11,7 +11,7 @@
 
 /* From which release on, 0: in none. Of dvx the driver decides, which nobody
  * tells: no. */
-static const int may_from[VS_ADAPTER_TYPES][VS_DEEDS] = {
+static const int may_from[VS_ADAPTER_TYPES][VS_OPERATIONS] = {
 	/* vmotion, snapshot, ha, drs-place, drs-move, hot-add, instant */
 	[VS_ADAPTER_VMXNET3] = { OLDEST, OLDEST, OLDEST, OLDEST, OLDEST,
 				 OLDEST, OLDEST },
@@ -73,20 +73,21 @@ static void each_type_deed_and_release_is_as_vmware_says(void **st)
 	(void)st;
 	on_stage();
 	for (int t = 0; t < VS_ADAPTER_TYPES; t++)
-		for (int d = 0; d < VS_DEEDS; d++)
+		for (int d = 0; d < VS_OPERATIONS; d++)
 			for (size_t r = 0; r < VS_COUNT(releases); r++) {
 				struct vs_err err = { 0 };
 				int rc;
 
 				as(t, releases[r].release);
-				rc = vs_door(&vs_core, vm1, vm,
-					     (enum vs_deed)d, NULL, &err);
+				rc = vs_capability_check(&vs_core, vm1, vm,
+							 (enum vs_operation)d,
+							 NULL, &err);
 				if (may(t, d, releases[r].release) == !rc)
 					continue;
 				fail_msg("%s, %s, release %s: rc=%d %s",
 					 vs_adapter_kinds[t].name,
-					 vs_deed_names[d], releases[r].words,
-					 rc, err.text);
+					 vs_operation_names[d],
+					 releases[r].words, rc, err.text);
 			}
 }
 
@@ -96,11 +97,11 @@ static void what_is_forbidden_is_not_sent_and_the_reason_is_told(void **st)
 {
 	static const struct {
 		enum vs_action action;
-		enum vs_deed deed;
+		enum vs_operation deed;
 		enum fake_kind call;
 	} calls[] = {
-		{ VS_DO_RELOCATE, VS_DEED_VMOTION, FAKE_RELOCATE },
-		{ VS_DO_RECONFIGURE, VS_DEED_HOT_ADD, FAKE_RECONFIGURE },
+		{ VS_DO_RELOCATE, VS_OPERATION_VMOTION, FAKE_RELOCATE },
+		{ VS_DO_RECONFIGURE, VS_OPERATION_HOT_ADD, FAKE_RECONFIGURE },
 	};
 	static const struct vs_vc_op nobody;
 
@@ -126,7 +127,7 @@ static void what_is_forbidden_is_not_sent_and_the_reason_is_told(void **st)
 					continue;
 				assert_int_equal(err.code, VS_E_REQUEST);
 				assert_non_null(strstr(err.text,
-					vs_deed_names[calls[i].deed]));
+					vs_operation_names[calls[i].deed]));
 				assert_non_null(strstr(err.text,
 					vs_adapter_kinds[t].name));
 			}
@@ -157,21 +158,25 @@ static void all_that_the_vm_has_is_asked_of(void **st)
 	(void)st;
 	on_stage();
 	as(VS_ADAPTER_VMXNET3, VS_RELEASE(8, 0, 3));
-	assert_int_equal(vs_door(&vs_core, vm1, vm, VS_DEED_VMOTION, NULL,
-				 &err), 0);
+	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
+					     VS_OPERATION_VMOTION, NULL, &err),
+			 0);
 	vm->ncards = 1;
 	vm->cards[0].kind = VS_CARD_PCI_FIXED;
-	assert_int_equal(vs_door(&vs_core, vm1, vm, VS_DEED_VMOTION, NULL,
-				 &err), -1);
+	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
+					     VS_OPERATION_VMOTION, NULL, &err),
+			 -1);
 	assert_non_null(strstr(err.text, "directpath"));
 	vm->cards[0].kind = VS_CARD_ETHERNET;
-	assert_int_equal(vs_door(&vs_core, vm1, vm, VS_DEED_VMOTION, NULL,
-				 &err), 0);
+	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
+					     VS_OPERATION_VMOTION, NULL, &err),
+			 0);
 	with = vs_core.adapters[0];
 	with.type = VS_ADAPTER_DYNAMIC;
 	vs_core.adapters[0].with = &with;
-	assert_int_equal(vs_door(&vs_core, vm1, vm, VS_DEED_VMOTION, NULL,
-				 &err), -1);
+	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
+					     VS_OPERATION_VMOTION, NULL, &err),
+			 -1);
 	assert_non_null(strstr(err.text, "dynamic-directpath"));
 	vs_core.adapters[0].with = NULL;
 }
@@ -186,16 +191,19 @@ static void the_oldest_release_decides(void **st)
 	on_stage();
 	as(VS_ADAPTER_VGPU, VS_RELEASE(9, 0, 0));
 	to = vs_host_get(&vs_core.inv, "host-2");
-	assert_int_equal(vs_door(&vs_core, vm1, vm, VS_DEED_VMOTION, to, &err),
+	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
+					     VS_OPERATION_VMOTION, to, &err),
 			 0);
 	vs_strlcpy(to->facts->version, "6.7.0", sizeof(to->facts->version));
-	assert_int_equal(vs_door(&vs_core, vm1, vm, VS_DEED_VMOTION, to, &err),
+	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
+					     VS_OPERATION_VMOTION, to, &err),
 			 -1);
 	assert_string_equal(err.text, "vmotion: type vgpu allows it from vSphere 6.7U1 on, this is 6.7");
 	vs_strlcpy(vm->host_ptr->facts->version, "6.7.0",
 		   sizeof(vm->host_ptr->facts->version));
-	assert_int_equal(vs_door(&vs_core, vm1, vm, VS_DEED_VMOTION, NULL,
-				 &err), -1);
+	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
+					     VS_OPERATION_VMOTION, NULL, &err),
+			 -1);
 }
 
 static void releases_are_read(void **st)

@@ -491,12 +491,18 @@ static void a_driver_that_cannot_keeps_its_vm(void **state)
 	struct vs_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(vs_deed_may(&v4, vm, NULL, VS_DEED_VMOTION, 0, &err), -1);
+	assert_int_equal(vs_operation_allowed(&v4, vm, NULL,
+					      VS_OPERATION_VMOTION, 0, &err),
+			 -1);
 	assert_non_null(strstr(err.text, "the GPU driver of host esx01"));
-	esx01->devices[0].can = 1u << VS_DEED_VMOTION;
-	assert_int_equal(vs_deed_may(&v4, vm, NULL, VS_DEED_VMOTION, 0, &err), 0);
+	esx01->devices[0].can = 1u << VS_OPERATION_VMOTION;
+	assert_int_equal(vs_operation_allowed(&v4, vm, NULL,
+					      VS_OPERATION_VMOTION, 0, &err),
+			 0);
 	esx01->devices[0].can = 0;
-	assert_int_equal(vs_deed_may(&v4, NULL, NULL, VS_DEED_VMOTION, 0, &err), 0);
+	assert_int_equal(vs_operation_allowed(&v4, NULL, NULL,
+					      VS_OPERATION_VMOTION, 0, &err),
+			 0);
 }
 
 /* Where it is to go another version of the driver may be. */
@@ -508,19 +514,22 @@ static void nor_does_it_go_to_one_that_cannot(void **state)
 	struct vs_err err = { 0 };
 
 	(void)state;
-	esx01->devices[0].can = 1u << VS_DEED_VMOTION;
+	esx01->devices[0].can = 1u << VS_OPERATION_VMOTION;
 	to.pfs[0].of = &there;
 	there.can = 0;
-	assert_int_equal(vs_deed_may(&v4, vm, &to, VS_DEED_VMOTION, 0, &err),
+	assert_int_equal(vs_operation_allowed(&v4, vm, &to,
+					      VS_OPERATION_VMOTION, 0, &err),
 			 -1);
 	assert_non_null(strstr(err.text, "the GPU driver of host esx02"));
-	there.can = 1u << VS_DEED_VMOTION;
-	assert_int_equal(vs_deed_may(&v4, vm, &to, VS_DEED_VMOTION, 0, &err),
+	there.can = 1u << VS_OPERATION_VMOTION;
+	assert_int_equal(vs_operation_allowed(&v4, vm, &to,
+					      VS_OPERATION_VMOTION, 0, &err),
 			 0);
 	/* what it has none of is placement's refusal */
 	there.can = 0;
 	vs_strlcpy(there.label, "another", sizeof(there.label));
-	assert_int_equal(vs_deed_may(&v4, vm, &to, VS_DEED_VMOTION, 0, &err),
+	assert_int_equal(vs_operation_allowed(&v4, vm, &to,
+					      VS_OPERATION_VMOTION, 0, &err),
 			 0);
 }
 

@@ -309,7 +309,7 @@ static bool allows_instant(const struct vs_conf_adapter *a)
 {
 	return vs_adapter_can((enum vs_adapter_type)(kind_of(a) -
 						     vs_adapter_kinds),
-			      VS_DEED_INSTANT, 0);
+			      VS_OPERATION_INSTANT, 0);
 }
 
 int vs_conf_clone_check(const struct vs_conf *conf,

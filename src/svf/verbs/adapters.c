@@ -91,7 +91,7 @@ static void put_site(struct svf_table *t, const struct svf_row *row)
 }
 
 static void put_can(struct svf_table *t, const struct svf_row *row,
-		    enum vs_deed deed)
+		    enum vs_operation deed)
 {
 	char words[VS_RELEASE_LEN];
 
@@ -104,13 +104,13 @@ static void put_##name(struct svf_table *t, const struct svf_row *row)	\
 {									\
 	put_can(t, row, deed);						\
 }
-PUT(vmotion, VS_DEED_VMOTION)
-PUT(snapshot, VS_DEED_SNAPSHOT)
-PUT(ha, VS_DEED_HA)
-PUT(drs_place, VS_DEED_DRS_PLACE)
-PUT(drs_move, VS_DEED_DRS_MOVE)
-PUT(hot_add, VS_DEED_HOT_ADD)
-PUT(instant, VS_DEED_INSTANT)
+PUT(vmotion, VS_OPERATION_VMOTION)
+PUT(snapshot, VS_OPERATION_SNAPSHOT)
+PUT(ha, VS_OPERATION_HA)
+PUT(drs_place, VS_OPERATION_DRS_PLACE)
+PUT(drs_move, VS_OPERATION_DRS_MOVE)
+PUT(hot_add, VS_OPERATION_HOT_ADD)
+PUT(instant, VS_OPERATION_INSTANT)
 
 static void put_memory(struct svf_table *t, const struct svf_row *row)
 {
@@ -222,8 +222,8 @@ static struct json_object *kind_json(const struct vs_adapter_kind *k)
 	vs_jb_bool(o, "full_memory", k->full_memory);
 	vs_jb_bool(o, "counted", k->takes_vf);
 	vs_jb_bool(o, "rdma", k->rdma);
-	for (int d = 0; d < VS_DEEDS; d++)
-		vs_jb_str(can, vs_deed_names[d],
+	for (int d = 0; d < VS_OPERATIONS; d++)
+		vs_jb_str(can, vs_operation_names[d],
 			  vs_can_words(&k->can[d], words));
 	vs_jb_put(o, "can", can);
 	vs_jb_str(o, "needs", needs);

@@ -383,8 +383,8 @@ int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
 	int64_t id;
 
 	/* it has no card of ours, but may have one of the template's */
-	if (vs_deed_may(NULL, vm, NULL, VS_DEED_SNAPSHOT,
-			c->release, err))
+	if (vs_operation_allowed(NULL, vm, NULL, VS_OPERATION_SNAPSHOT,
+				 c->release, err))
 		return -1;
 	id = vs_vc_vm_snapshot(c->vc, vm->moid, VS_PARENT_SNAPSHOT, &calls,
 			       err);

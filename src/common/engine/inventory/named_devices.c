@@ -24,8 +24,8 @@ static const struct vs_vc_named *named(const struct vs_vc_named *list,
 
 static unsigned int deeds(const struct vs_vc_named *d)
 {
-	return (unsigned int)d->moves << VS_DEED_VMOTION |
-	       (unsigned int)d->snapshots << VS_DEED_SNAPSHOT;
+	return (unsigned int)d->moves << VS_OPERATION_VMOTION |
+	       (unsigned int)d->snapshots << VS_OPERATION_SNAPSHOT;
 }
 
 static struct vs_pf *row_add(struct vs_host *to, int from,

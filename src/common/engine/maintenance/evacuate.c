@@ -60,7 +60,7 @@ int vs_vmotion_may(struct vs_core *c, const struct vs_node *n,
 	if (vm && vm->power == VS_POWER_SUSPENDED)
 		return vs_err_set(err, VS_E_STATE,
 				  "it is suspended, and can be resumed on this host alone");
-	return vs_door(c, n, vm, VS_DEED_VMOTION, NULL, err);
+	return vs_capability_check(c, n, vm, VS_OPERATION_VMOTION, NULL, err);
 }
 
 bool vs_vmotion_expected(struct vs_core *c, const struct vs_node *n)
@@ -153,7 +153,7 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 	}
 	if ((from->entering_maintenance || from->maintenance) &&
 	    vs_guard_moves(c, vm) &&
-	    !vs_door(c, n, vm, VS_DEED_DRS_MOVE, NULL, NULL)) {
+	    !vs_capability_check(c, n, vm, VS_OPERATION_DRS_MOVE, NULL, NULL)) {
 		if (!m->since_ms)
 			m->since_ms = now_ms;
 		if (now_ms - m->since_ms >= DRS_MS)
@@ -253,7 +253,7 @@ static void elsewhere(struct vs_core *c, struct vs_node *n,
 			n->name, vm->host_ptr->name);
 		return;
 	}
-	if (!vs_door(c, n, vm, VS_DEED_VMOTION, NULL, NULL)) {
+	if (!vs_capability_check(c, n, vm, VS_OPERATION_VMOTION, NULL, NULL)) {
 		arrived(n, was, vm);
 		return;
 	}

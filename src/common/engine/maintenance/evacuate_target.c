@@ -174,8 +174,10 @@ static const char *unfit(const struct ask *a, const struct vs_host *h,
 		return "doesn't see its datastore";
 	if (!strcmp(h->moid, a->n->vmotion.not_to))
 		return "vCenter has just refused to move it there";
-	return vs_door(a->c, a->n, a->vm, VS_DEED_VMOTION, h, err) ?
-		err->text : NULL;
+	return vs_capability_check(a->c, a->n, a->vm, VS_OPERATION_VMOTION, h,
+				   err) ?
+		       err->text :
+		       NULL;
 }
 
 /* Asked for the refusal's text alone. */

@@ -75,7 +75,8 @@ static bool ask(struct vs_core *c, struct vs_node *n,
 
 	if (w.nhosts < 2)
 		return false;		/* there is nothing to choose */
-	if (vs_door(c, n, NULL, VS_DEED_DRS_PLACE, NULL, &err)) {
+	if (vs_capability_check(c, n, NULL, VS_OPERATION_DRS_PLACE, NULL,
+				&err)) {
 		vs_drs.failed++;
 		vs_debug("node=%s DRS isn't asked: %s", n->name, err.text);
 		return false;

@@ -241,16 +241,16 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 		return vs_parent_prepare(c, n, h, now_ms, err);
 	case VS_DO_INSTANT:
 		*kind = VS_OP_CLONE;
-		if (vs_door(c, n, NULL, VS_DEED_INSTANT,
-			    vs_host_get(&c->inv, h->host), err))
+		if (vs_capability_check(c, n, NULL, VS_OPERATION_INSTANT,
+					vs_host_get(&c->inv, h->host), err))
 			return -1;
 		return send_instant(c, n, h, now_ms, op, err);
 	case VS_DO_RELOCATE:
 		*kind = vm->power == VS_POWER_ON ? VS_OP_VMOTION :
 			VS_OP_RELOCATE;
 		if (*kind == VS_OP_VMOTION &&
-		    vs_door(c, n, vm, VS_DEED_VMOTION,
-			    vs_host_get(&c->inv, h->host), err))
+		    vs_capability_check(c, n, vm, VS_OPERATION_VMOTION,
+					vs_host_get(&c->inv, h->host), err))
 			return -1;
 		return vs_vc_vm_relocate(c->vc, vm->moid, h->host,
 			vs_pool_of(c, vs_host_get(&c->inv, h->host)),
@@ -258,7 +258,8 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
 	case VS_DO_RECONFIGURE:
 		*kind = VS_OP_RECONFIGURE;
 		if (vm->power == VS_POWER_ON &&
-		    vs_door(c, n, vm, VS_DEED_HOT_ADD, NULL, err))
+		    vs_capability_check(c, n, vm, VS_OPERATION_HOT_ADD, NULL,
+					err))
 			return -1;
 		return send_reconfigure(c, n, h, vm, now_ms, op, err);
 	case VS_DO_POWER_ON:

@@ -46,9 +46,9 @@ static void named_json(struct json_object *o, const struct vs_devices *of)
 	struct json_object *can = vs_jb_arr();
 
 	vs_jb_str(o, "device", of->label);
-	for (int d = 0; d < VS_DEEDS; d++)
+	for (int d = 0; d < VS_OPERATIONS; d++)
 		if (of->can >> d & 1)
-			vs_jb_add_str(can, vs_deed_names[d]);
+			vs_jb_add_str(can, vs_operation_names[d]);
 	vs_jb_put(o, "can", can);
 	if (of->per_gpu)
 		vs_jb_int(o, "per_gpu", of->per_gpu);

@@ -72,7 +72,7 @@ static bool vmotion_wanted(const struct vs_conf *conf)
 	for (size_t i = 0; conf->vmotions_max && i < conf->nadapters; i++)
 		if (!vs_adapter_type_parse(conf->adapters[i].type, &type,
 					   NULL) &&
-		    vs_adapter_can(type, VS_DEED_VMOTION, 0))
+		    vs_adapter_can(type, VS_OPERATION_VMOTION, 0))
 			return true;
 	return false;
 }

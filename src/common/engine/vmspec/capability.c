@@ -18,21 +18,21 @@ static int release_of(const struct vs_host *h)
 	return h && h->facts ? vs_release_parse(h->facts->version) : 0;
 }
 
-int vs_door(const struct vs_core *c, const struct vs_node *n,
-	    const struct vs_vm *vm, enum vs_deed deed,
-	    const struct vs_host *to, struct vs_err *err)
+int vs_capability_check(const struct vs_core *c, const struct vs_node *n,
+			const struct vs_vm *vm, enum vs_operation deed,
+			const struct vs_host *to, struct vs_err *err)
 {
 	int release = vs_release_older(c->release,
 				       c->release);
 
 	/* placing and restarting are vCenter's own deeds */
-	if (deed != VS_DEED_DRS_PLACE && deed != VS_DEED_HA) {
+	if (deed != VS_OPERATION_DRS_PLACE && deed != VS_OPERATION_HA) {
 		if (vm && vm->host_ptr)
 			release = vs_release_older(release,
 						   release_of(vm->host_ptr));
 		if (to)
 			release = vs_release_older(release, release_of(to));
 	}
-	return vs_deed_may(n->profile->adapter, vm, to, deed,
-			   release, err);
+	return vs_operation_allowed(n->profile->adapter, vm, to, deed,
+				    release, err);
 }

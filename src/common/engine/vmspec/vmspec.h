@@ -139,9 +139,9 @@ bool vs_mac_may_be_shared(const struct vs_core *c, const struct vs_vm *vm);
 /* capability.c: 0, or -1 with VS_E_REQUEST and why it is forbidden: by what the node's
  * VM is made of (vm: as it is there, or NULL) and the oldest of the releases of
  * vCenter, of its host and of the one that it is to go to (NULL: none). */
-int vs_door(const struct vs_core *c, const struct vs_node *n,
-	    const struct vs_vm *vm, enum vs_deed deed,
-	    const struct vs_host *to, struct vs_err *err);
+int vs_capability_check(const struct vs_core *c, const struct vs_node *n,
+			const struct vs_vm *vm, enum vs_operation deed,
+			const struct vs_host *to, struct vs_err *err);
 
 /* ---- hardware.c: the hardware part of profiles ------------------------- */
 

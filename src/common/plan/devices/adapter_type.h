@@ -36,15 +36,15 @@ enum vs_adapter_type {
 };
 
 /* What may be done with a VM that has the device. */
-enum vs_deed {
-	VS_DEED_VMOTION,
-	VS_DEED_SNAPSHOT,
-	VS_DEED_HA,			/* restarted on another host */
-	VS_DEED_DRS_PLACE,		/* DRS chooses the host at power-on */
-	VS_DEED_DRS_MOVE,		/* and moves it while it is on */
-	VS_DEED_HOT_ADD,		/* of the device, into a VM that is on */
-	VS_DEED_INSTANT,		/* a clone of it while it is on */
-	VS_DEEDS
+enum vs_operation {
+	VS_OPERATION_VMOTION,
+	VS_OPERATION_SNAPSHOT,
+	VS_OPERATION_HA,			/* restarted on another host */
+	VS_OPERATION_DRS_PLACE,		/* DRS chooses the host at power-on */
+	VS_OPERATION_DRS_MOVE,		/* and moves it while it is on */
+	VS_OPERATION_HOT_ADD,		/* of the device, into a VM that is on */
+	VS_OPERATION_INSTANT,		/* a clone of it while it is on */
+	VS_OPERATIONS
 };
 
 /* Releases of vSphere as numbers that can be compared: 8.0 U2 is 80002. */
@@ -73,16 +73,17 @@ struct vs_adapter_kind {
 	enum vs_card_kind card;
 	int since;			/* release of vSphere */
 	int min_hw;			/* VM hardware version */
-	struct vs_can can[VS_DEEDS];
+	struct vs_can can[VS_OPERATIONS];
 	const char *needs;		/* beside these, for people; or NULL */
 };
 
 extern const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES];
-extern const char *const vs_deed_names[VS_DEEDS];	/* "vmotion", ... */
+extern const char *const vs_operation_names[VS_OPERATIONS]; /* "vmotion", ... */
 
 /* May it be done in this release (0: in the newest)? What hangs on the vendor's
  * driver counts as no; what hosts tell of it is vs_devices.can. */
-bool vs_adapter_can(enum vs_adapter_type type, enum vs_deed deed, int release);
+bool vs_adapter_can(enum vs_adapter_type type, enum vs_operation deed,
+		    int release);
 /* "yes", "no", "8.0U2+", "vendor": what is true in which releases; those that
  * slurm-vsphere works with begin at VS_RELEASE_OLDEST. Returns out. */
 #define VS_RELEASE_OLDEST VS_RELEASE(8, 0, 1)	/* of vCenter; hosts: any */

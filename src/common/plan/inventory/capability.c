@@ -39,7 +39,7 @@ int vs_release_older(int a, int b)
 	return a < b ? a : b;
 }
 
-static int forbidden(const struct vs_adapter_kind *k, enum vs_deed deed,
+static int forbidden(const struct vs_adapter_kind *k, enum vs_operation deed,
 		     int release, struct vs_err *err)
 {
 	const struct vs_can *can = &k->can[deed];
@@ -48,28 +48,28 @@ static int forbidden(const struct vs_adapter_kind *k, enum vs_deed deed,
 	if (!can->from)
 		return vs_err_set(err, VS_E_REQUEST,
 				  "%s: type %s allows it in no release",
-				  vs_deed_names[deed], k->name);
+				  vs_operation_names[deed], k->name);
 	if (can->vendor)
 		return vs_err_set(err, VS_E_REQUEST,
 				  "%s: type %s allows it where the vendor's driver can do it, on which nothing is built",
-				  vs_deed_names[deed], k->name);
+				  vs_operation_names[deed], k->name);
 	return vs_err_set(err, VS_E_REQUEST,
 			  "%s: type %s allows it from vSphere %s on, this is %s",
-			  vs_deed_names[deed], k->name,
+			  vs_operation_names[deed], k->name,
 			  vs_release_words(can->from, from),
 			  vs_release_words(release, is));
 }
 
-static int type_may(enum vs_adapter_type type, enum vs_deed deed, int release,
-		    struct vs_err *err)
+static int type_may(enum vs_adapter_type type, enum vs_operation deed,
+		    int release, struct vs_err *err)
 {
 	return vs_adapter_can(type, deed, release) ? 0 :
 		forbidden(&vs_adapter_kinds[type], deed, release, err);
 }
 
 /* Several types may be shown alike: all of them must allow it. */
-static int card_may(const struct vs_card *card, enum vs_deed deed, int release,
-		    struct vs_err *err)
+static int card_may(const struct vs_card *card, enum vs_operation deed,
+		    int release, struct vs_err *err)
 {
 	if (card->kind == VS_CARD_OTHER || card->kind == VS_CARD_ETHERNET)
 		return 0;
@@ -83,10 +83,10 @@ static int card_may(const struct vs_card *card, enum vs_deed deed, int release,
 /* What a host's driver says of a profile (sharedGpuCapabilities). One that
  * doesn't offer it says nothing. */
 static int driver_may(const struct vs_host *h, const struct vs_card *card,
-		      enum vs_deed deed, struct vs_err *err)
+		      enum vs_operation deed, struct vs_err *err)
 {
 	if (card->kind != VS_CARD_PCI_VGPU || !h ||
-	    deed != VS_DEED_VMOTION)
+	    deed != VS_OPERATION_VMOTION)
 		return 0;
 	for (int i = 0; i < h->npfs; i++) {
 		const struct vs_devices *of = h->pfs[i].of;
@@ -96,14 +96,14 @@ static int driver_may(const struct vs_host *h, const struct vs_card *card,
 		    !(of->can >> deed & 1))
 			return vs_err_set(err, VS_E_REQUEST,
 				"%s: the GPU driver of host %s can't do it with %s",
-				vs_deed_names[deed], h->name, of->label);
+				vs_operation_names[deed], h->name, of->label);
 	}
 	return 0;
 }
 
-int vs_deed_may(const struct vs_adapter *a, const struct vs_vm *vm,
-		const struct vs_host *to, enum vs_deed deed, int release,
-		struct vs_err *err)
+int vs_operation_allowed(const struct vs_adapter *a, const struct vs_vm *vm,
+			 const struct vs_host *to, enum vs_operation deed,
+			 int release, struct vs_err *err)
 {
 	release = release ? release : VS_RELEASE_OLDEST;
 	if (a && type_may(a->type, deed, release, err))

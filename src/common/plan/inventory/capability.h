@@ -26,8 +26,8 @@ int vs_release_older(int a, int b);
  * release". Where the driver of a host has a say it is the VM's host's, and
  * that of the one that it is to go to (NULL: none). release 0: the oldest.
  */
-int vs_deed_may(const struct vs_adapter *a, const struct vs_vm *vm,
-		const struct vs_host *to, enum vs_deed deed, int release,
-		struct vs_err *err);
+int vs_operation_allowed(const struct vs_adapter *a, const struct vs_vm *vm,
+			 const struct vs_host *to, enum vs_operation deed,
+			 int release, struct vs_err *err);
 
 #endif

@@ -45,7 +45,7 @@ struct vs_devices {
 	int per_gpu;			/* vGPUs of the profile that fit on one */
 	bool one_model;			/* all of the host's GPUs are alike */
 	/* what the host's driver can do beside what the table of adapters says
-	 * of all: bits of enum vs_deed */
+	 * of all: bits of enum vs_operation */
 	unsigned int can;
 	int n;
 	char pci[VS_DEVICES_MAX][VS_PCI_LEN];
