@@ -412,7 +412,7 @@ static void q_standard(struct probe *p, struct answer *a)
 	struct make m = usual(p);
 	VS_FREE char *name = NULL;
 	VS_FREE char *moid = standard_of(p, m.host, &name);
-	struct vs_vc_card_spec card = { .network = moid };
+	struct vs_vc_nic_spec card = { .network = moid };
 
 	if (!moid || !name) {
 		saw(a, "the host has no standard network, so there is none to ask about: name another host's cluster, or add a port group to a standard switch");
@@ -519,7 +519,7 @@ static void q_instant(struct probe *p, struct answer *a)
 /* ---- devices of other kinds ---------------------------------------------- */
 
 static void check_card(struct probe *p, struct answer *a, const char *what,
-		       const struct vs_vc_card_spec *card)
+		       const struct vs_vc_nic_spec *card)
 {
 	struct make m = usual(p);
 	int n;
@@ -537,7 +537,7 @@ static void check_offers(struct probe *p, struct answer *a, struct vs_j target)
 	struct vs_j dyn = vs_j_at(vs_j_opt(target, "dynamicPassthrough"), 0);
 	struct vs_j dvx = vs_j_at(vs_j_opt(target, "dvxClassInfo"), 0);
 	struct vs_j gpu = vs_j_at(vs_j_opt(target, "vgpuProfileInfo"), 0);
-	struct vs_vc_card_spec card = { .kind = VS_VC_PCI_DYNAMIC };
+	struct vs_vc_nic_spec card = { .kind = VS_VC_PCI_DYNAMIC };
 
 	if (vs_j_len(vs_j_opt(target, "dynamicPassthrough"))) {
 		card.vendor = (int)vs_j_int_or(vs_j_opt(dyn, "vendorId"), 0);
@@ -545,13 +545,13 @@ static void check_offers(struct probe *p, struct answer *a, struct vs_j target)
 		check_card(p, a, "a dynamic DirectPath device", &card);
 	}
 	if (vs_j_len(vs_j_opt(target, "dvxClassInfo"))) {
-		card = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_DVX,
+		card = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_DVX,
 			.label = vs_j_str_or(vs_j_opt(vs_j_opt(dvx,
 				"deviceClass"), "key"), "") };
 		check_card(p, a, "a DVX device without parameters", &card);
 	}
 	if (vs_j_len(vs_j_opt(target, "vgpuProfileInfo"))) {
-		card = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_VGPU,
+		card = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_VGPU,
 			.label = vs_j_str_or(vs_j_opt(gpu, "profileName"),
 					     "") };
 		check_card(p, a, "a vGPU", &card);
@@ -560,7 +560,7 @@ static void check_offers(struct probe *p, struct answer *a, struct vs_j target)
 
 static void q_backings(struct probe *p, struct answer *a)
 {
-	struct vs_vc_card_spec rdma = { .kind = VS_VC_NET_PVRDMA,
+	struct vs_vc_nic_spec rdma = { .kind = VS_VC_NET_PVRDMA,
 		.network = p->network, .switch_uuid = p->switch_uuid,
 		.portgroup_key = p->portgroup_key };
 	struct reply r, t;

@@ -116,7 +116,7 @@ static void take_cards(struct vm *to, const struct vs_vc_vm *v)
 {
 	to->has_card = false;
 	for (size_t i = 0; i < v->ncards && !to->has_card; i++) {
-		if (v->cards[i].kind != VS_CARD_SRIOV)
+		if (v->cards[i].kind != VS_NIC_SRIOV)
 			continue;
 		to->has_card = true;
 		vs_str_replace(&to->pci, v->cards[i].pci);
@@ -167,7 +167,7 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 		vs_str_replace(&to->change_version, v->change_version);
 		to->is_template = v->is_template;
 	}
-	if (v->has & VS_VC_VM_CARDS)
+	if (v->has & VS_VC_VM_NICS)
 		take_cards(to, v);
 }
 

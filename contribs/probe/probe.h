@@ -190,7 +190,7 @@ struct make {			/* how a VM is to be made */
 	const char *mac;	/* of the template's NIC, NULL: as it is */
 	const char *snapshot;	/* linked clone of it, NULL: a full one */
 	int latency_mhz;	/* sensitivity high, this reserved; 0: normal */
-	const struct vs_vc_card_spec *as;	/* the card, NULL: SR-IOV on our
+	const struct vs_vc_nic_spec *as;	/* the card, NULL: SR-IOV on our
 						 * network */
 };
 /* The body of CloneVM_Task, for a call by hand. */

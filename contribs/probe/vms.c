@@ -170,7 +170,7 @@ size_t vms_ours(const struct probe *p)
 
 struct clone {
 	struct vs_vc_clone c;
-	struct vs_vc_card_spec card;
+	struct vs_vc_nic_spec card;
 	struct vs_vc_kv kv[2];
 	char uuid[VS_UUID_LEN], name[32];
 	char *mark;
@@ -192,7 +192,7 @@ static void clone_fill(struct probe *p, const struct make *m, struct clone *c)
 	vs_strlcpy(mark.uuid, c->uuid, sizeof(mark.uuid));
 	c->mark = vs_mark_format(&mark);
 	c->kv[0] = (struct vs_vc_kv){ VS_KEY_OWNER, c->mark };
-	c->card = (struct vs_vc_card_spec){ .kind = VS_VC_NET_SRIOV,
+	c->card = (struct vs_vc_nic_spec){ .kind = VS_VC_NET_SRIOV,
 		.network = p->network, .network_name = p->o.network,
 		.switch_uuid = p->switch_uuid,
 		.portgroup_key = p->portgroup_key, .pci = m->pci,

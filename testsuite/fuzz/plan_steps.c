@@ -115,17 +115,17 @@ void do_host_gone(struct run *r)
 
 static void vm_cards(struct run *r, struct m_vm *m, struct vs_vm *vm)
 {
-	static const enum vs_card_kind kinds[] = {
-		[M_NONE] = VS_CARD_ETHERNET, [M_SRIOV] = VS_CARD_SRIOV,
-		[M_FIXED] = VS_CARD_PCI_FIXED,
-		[M_DYNAMIC] = VS_CARD_PCI_DYNAMIC,
-		[M_VMXNET3] = VS_CARD_VMXNET3,
+	static const enum vs_nic_type kinds[] = {
+		[M_NONE] = VS_NIC_ETHERNET, [M_SRIOV] = VS_NIC_SRIOV,
+		[M_FIXED] = VS_NIC_PCI_FIXED,
+		[M_DYNAMIC] = VS_NIC_PCI_DYNAMIC,
+		[M_VMXNET3] = VS_NIC_VMXNET3,
 	};
 
 	vm->ncards = m->ncards = below(r, CARDS + 1);
 	for (int c = 0; c < m->ncards; c++) {
 		struct m_card *k = &m->card[c];
-		struct vs_card *to = &vm->cards[c];
+		struct vs_nic *to = &vm->cards[c];
 		int bus = below(r, PFS + 2);
 
 		memset(to, 0, sizeof(*to));

@@ -14,7 +14,7 @@
 #define MGMT_MAC "00:50:56:10:00:01"
 #define CARD_MAC "00:50:56:10:00:02"
 
-static const struct vs_vc_card_spec sriov = { .kind = VS_VC_NET_SRIOV,
+static const struct vs_vc_nic_spec sriov = { .kind = VS_VC_NET_SRIOV,
 	.portgroup_key = "dvportgroup-replay", .switch_uuid = "replay-switch",
 	.mac = CARD_MAC };
 
@@ -29,7 +29,7 @@ static int gone_of(struct vs_inv *inv, const char *moid, int **keys,
 	*keys = vs_calloc(most + 1, sizeof(**keys));
 	*types = vs_calloc(most + 1, sizeof(**types));
 	for (size_t i = 0; i < most; i++)
-		if (vm->v.cards[i].kind == VS_CARD_SRIOV) {
+		if (vm->v.cards[i].kind == VS_NIC_SRIOV) {
 			(*keys)[n] = vm->v.cards[i].key;
 			(*types)[n++] = vm->card_types[i];
 		}

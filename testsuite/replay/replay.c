@@ -241,18 +241,18 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 static struct json_object *cards(const struct vs_vc_vm *v)
 {
 	static const char *const kinds[] = {
-		[VS_CARD_OTHER] = "other",
-		[VS_CARD_ETHERNET] = "ethernet",
-		[VS_CARD_VMXNET3] = "vmxnet3",
-		[VS_CARD_PVRDMA] = "pvrdma", [VS_CARD_SRIOV] = "sriov",
-		[VS_CARD_PCI_FIXED] = "fixed",
-		[VS_CARD_PCI_DYNAMIC] = "dynamic",
-		[VS_CARD_PCI_DVX] = "dvx", [VS_CARD_PCI_VGPU] = "vgpu",
+		[VS_NIC_OTHER] = "other",
+		[VS_NIC_ETHERNET] = "ethernet",
+		[VS_NIC_VMXNET3] = "vmxnet3",
+		[VS_NIC_PVRDMA] = "pvrdma", [VS_NIC_SRIOV] = "sriov",
+		[VS_NIC_PCI_FIXED] = "fixed",
+		[VS_NIC_PCI_DYNAMIC] = "dynamic",
+		[VS_NIC_PCI_DVX] = "dvx", [VS_NIC_PCI_VGPU] = "vgpu",
 	};
 	struct json_object *a = vs_jb_arr();
 
 	for (size_t i = 0; i < v->ncards; i++) {
-		const struct vs_card *c = &v->cards[i];
+		const struct vs_nic *c = &v->cards[i];
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_str(o, "kind", kinds[c->kind]);
@@ -326,7 +326,7 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 		vs_jb_bool(o, "frozen", v->frozen);
 	if (v->has & VS_VC_VM_SNAPSHOT)
 		vs_jb_str(o, "snapshot", v->snapshot);
-	if (v->has & VS_VC_VM_CARDS)
+	if (v->has & VS_VC_VM_NICS)
 		vs_jb_put(o, "cards", cards(v));
 	if (v->has & VS_VC_VM_CONFIG)
 		put_config(o, v);

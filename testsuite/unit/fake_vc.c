@@ -112,7 +112,7 @@ bool fake_guest;
 
 void fake_show(struct fake_vm *vm)
 {
-	struct vs_card cards[FAKE_CARDS + 1];
+	struct vs_nic cards[FAKE_CARDS + 1];
 	const char *guest[VS_VC_NGUEST];
 	char version[16];
 	struct vs_vc_vm v = {

@@ -51,7 +51,7 @@ enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
 		 FAKE_POWER_OFF, FAKE_SHUTDOWN, FAKE_DESTROY, FAKE_ADOPT,
 		 FAKE_SNAPSHOT, FAKE_INSTANT, FAKE_KINDS };
 
-#define FAKE_CARDS VS_CARDS_MAX
+#define FAKE_CARDS VS_NICS_MAX
 struct fake_card {
 	enum vs_vc_net_type kind;
 	char mac[20], pci[16], label[64];	/* label: of a device */

@@ -4,7 +4,7 @@
 #include "fake_vc_i.h"
 #include "util/mem.h"
 
-static void card_take(struct fake_card *to, const struct vs_vc_card_spec *c)
+static void card_take(struct fake_card *to, const struct vs_vc_nic_spec *c)
 {
 	*to = (struct fake_card) { .kind = c->kind, .vendor = c->vendor,
 				   .device = c->device,
@@ -53,18 +53,18 @@ void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 }
 
 /* A device; false: it is a card on a network. */
-static bool device_show(const struct fake_card *from, struct vs_card *to)
+static bool device_show(const struct fake_card *from, struct vs_nic *to)
 {
-	static const enum vs_card_kind shown[] = {
-		[VS_VC_PCI_DYNAMIC] = VS_CARD_PCI_DYNAMIC,
-		[VS_VC_PCI_FIXED] = VS_CARD_PCI_FIXED,
-		[VS_VC_PCI_DVX] = VS_CARD_PCI_DVX,
-		[VS_VC_PCI_VGPU] = VS_CARD_PCI_VGPU,
+	static const enum vs_nic_type shown[] = {
+		[VS_VC_PCI_DYNAMIC] = VS_NIC_PCI_DYNAMIC,
+		[VS_VC_PCI_FIXED] = VS_NIC_PCI_FIXED,
+		[VS_VC_PCI_DVX] = VS_NIC_PCI_DVX,
+		[VS_VC_PCI_VGPU] = VS_NIC_PCI_VGPU,
 	};
 
 	if (from->kind <= VS_VC_NET_VMXNET3)
 		return false;
-	*to = (struct vs_card) {
+	*to = (struct vs_nic) {
 		.kind = shown[from->kind], .key = to->key,
 		.vendor = (uint16_t)from->vendor,
 		.device = (uint16_t)from->device,
@@ -75,16 +75,16 @@ static bool device_show(const struct fake_card *from, struct vs_card *to)
 }
 
 int fake_cards_show(const struct fake_vm *vm,
-		    struct vs_card out[FAKE_CARDS + 1])
+		    struct vs_nic out[FAKE_CARDS + 1])
 {
-	static const enum vs_card_kind shown[] = {
-		[VS_VC_NET_SRIOV] = VS_CARD_SRIOV,
-		[VS_VC_NET_PVRDMA] = VS_CARD_PVRDMA,
-		[VS_VC_NET_VMXNET3] = VS_CARD_VMXNET3,
+	static const enum vs_nic_type shown[] = {
+		[VS_VC_NET_SRIOV] = VS_NIC_SRIOV,
+		[VS_VC_NET_PVRDMA] = VS_NIC_PVRDMA,
+		[VS_VC_NET_VMXNET3] = VS_NIC_VMXNET3,
 	};
 	bool vf = vm->kind > VS_VC_NET_VMXNET3 || vm->kind == VS_VC_NET_SRIOV;
-	struct vs_card card = {
-		.kind = vf ? VS_CARD_SRIOV : shown[vm->kind], .key = vm->key ? vm->key : 13031,
+	struct vs_nic card = {
+		.kind = vf ? VS_NIC_SRIOV : shown[vm->kind], .key = vm->key ? vm->key : 13031,
 		.network = "dvportgroup-1", .switch_uuid = "sw",
 		.automatic = vf && vm->automatic, .mtu_change_allowed = true,
 	};

@@ -47,6 +47,6 @@ void fake_trace_reconfigure(const char *vm, const char *version,
 /* fake_vc_cards.c */
 void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw);
 int fake_cards_show(const struct fake_vm *vm,
-		    struct vs_card out[FAKE_CARDS + 1]);
+		    struct vs_nic out[FAKE_CARDS + 1]);
 
 #endif

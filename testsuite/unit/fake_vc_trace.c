@@ -91,7 +91,7 @@ void fake_trace_line(const char *fmt, ...)
 	putc('\n', out);
 }
 
-static void card(const struct vs_vc_card_spec *c)
+static void card(const struct vs_vc_nic_spec *c)
 {
 	fprintf(out, " card[kind=%d", (int)c->kind);
 	text("mac", c->mac);

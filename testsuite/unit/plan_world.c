@@ -112,10 +112,10 @@ void w_ours(struct world *w, struct vs_vm *vm)
 	vs_vm_set_mark(vm, mark);
 }
 
-struct vs_card *w_card(struct vs_vm *vm, enum vs_card_kind kind,
-		       const char *pci)
+struct vs_nic *w_card(struct vs_vm *vm, enum vs_nic_type kind,
+		      const char *pci)
 {
-	struct vs_card *c = &vm->cards[vm->ncards++];
+	struct vs_nic *c = &vm->cards[vm->ncards++];
 
 	memset(c, 0, sizeof(*c));
 	c->kind = kind;
@@ -130,7 +130,7 @@ struct vs_vm *w_vm_on(struct world *w, const char *moid, const char *host,
 	struct vs_vm *vm = w_vm(w, moid, moid, host);
 
 	vm->power = VS_POWER_ON;
-	w_card(vm, VS_CARD_SRIOV, pci);
+	w_card(vm, VS_NIC_SRIOV, pci);
 	return vm;
 }
 

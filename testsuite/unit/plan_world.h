@@ -34,8 +34,8 @@ struct vs_pf *w_pf(struct vs_host *h, const char *pci, int vfs);
 struct vs_vm *w_vm(struct world *w, const char *moid, const char *name,
 		   const char *host);
 void w_ours(struct world *w, struct vs_vm *vm);
-struct vs_card *w_card(struct vs_vm *vm, enum vs_card_kind kind,
-		       const char *pci);
+struct vs_nic *w_card(struct vs_vm *vm, enum vs_nic_type kind,
+		      const char *pci);
 /* On, with one sriov card on that PF. */
 struct vs_vm *w_vm_on(struct world *w, const char *moid, const char *host,
 		      const char *pci);

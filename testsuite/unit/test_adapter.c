@@ -9,7 +9,7 @@
 #include <string.h>
 #include "plan/devices/adapter_type.h"
 
-static const struct vs_adapter_kind *named(const char *name)
+static const struct vs_adapter_type_info *named(const char *name)
 {
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++)
 		if (!strcmp(vs_adapter_kinds[i].name, name))
@@ -24,14 +24,14 @@ static void every_kind_has_a_name_and_a_hardware_version(void **state)
 
 	(void)state;
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++) {
-		const struct vs_adapter_kind *k = &vs_adapter_kinds[i];
+		const struct vs_adapter_type_info *k = &vs_adapter_kinds[i];
 
 		assert_non_null(k->name);
 		assert_true(k->min_hw >= 7);
 		assert_true(k->since >= VS_RELEASE(4, 0, 0));
 		if (!k->offered)
 			continue;
-		assert_true(k->card != VS_CARD_OTHER);
+		assert_true(k->card != VS_NIC_OTHER);
 		assert_int_equal(vs_adapter_type_parse(k->name, &back, NULL),
 				 0);
 		assert_int_equal(back, i);
@@ -41,7 +41,7 @@ static void every_kind_has_a_name_and_a_hardware_version(void **state)
 /* "yes no 8.0U2+ ...", in the order of the deeds. */
 static void row_is(const char *name, const char *words)
 {
-	const struct vs_adapter_kind *k = named(name);
+	const struct vs_adapter_type_info *k = named(name);
 	char all[VS_OPERATIONS * VS_RELEASE_LEN] = "", one[VS_RELEASE_LEN];
 	size_t len = 0;
 
@@ -90,7 +90,7 @@ static void what_is_counted_has_its_memory_reserved(void **state)
 {
 	(void)state;
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++) {
-		const struct vs_adapter_kind *k = &vs_adapter_kinds[i];
+		const struct vs_adapter_type_info *k = &vs_adapter_kinds[i];
 
 		assert_int_equal(k->takes_vf, k->full_memory);
 		assert_false(k->takes_vf &&

@@ -128,13 +128,13 @@ static void a_raw_vf_counts_on_the_pfs_of_its_bus(void **state)
 
 	(void)state;
 	vm->power = VS_POWER_ON;
-	w_card(vm, VS_CARD_PCI_FIXED, "0000:3b:01.4");
+	w_card(vm, VS_NIC_PCI_FIXED, "0000:3b:01.4");
 	assert_free(7, 8);
-	w_card(vm, VS_CARD_PCI_FIXED, "0000:5e:00.7");
+	w_card(vm, VS_NIC_PCI_FIXED, "0000:5e:00.7");
 	assert_free(7, 7);
-	w_card(vm, VS_CARD_PCI_FIXED, "0000:d8:00.0");	/* a GPU */
+	w_card(vm, VS_NIC_PCI_FIXED, "0000:d8:00.0");	/* a GPU */
 	assert_free(7, 7);
-	w_card(vm, VS_CARD_PCI_FIXED, "");		/* not told */
+	w_card(vm, VS_NIC_PCI_FIXED, "");		/* not told */
 	assert_free(6, 6);
 }
 
@@ -144,7 +144,7 @@ static void a_dynamic_device_counts_everywhere(void **state)
 
 	(void)state;
 	vm->power = VS_POWER_ON;
-	w_card(vm, VS_CARD_PCI_DYNAMIC, "");
+	w_card(vm, VS_NIC_PCI_DYNAMIC, "");
 	assert_free(7, 7);
 }
 
@@ -154,10 +154,10 @@ static void other_cards_take_no_vf(void **state)
 
 	(void)state;
 	vm->power = VS_POWER_ON;
-	w_card(vm, VS_CARD_VMXNET3, "");
-	w_card(vm, VS_CARD_ETHERNET, "");
-	w_card(vm, VS_CARD_PVRDMA, "");
-	w_card(vm, VS_CARD_OTHER, "");
+	w_card(vm, VS_NIC_VMXNET3, "");
+	w_card(vm, VS_NIC_ETHERNET, "");
+	w_card(vm, VS_NIC_PVRDMA, "");
+	w_card(vm, VS_NIC_OTHER, "");
 	assert_free(8, 8);
 }
 
@@ -166,8 +166,8 @@ static void each_card_of_a_vm_takes_its_own_vf(void **state)
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
 
 	(void)state;
-	w_card(vm, VS_CARD_SRIOV, W_PF0);
-	w_card(vm, VS_CARD_SRIOV, W_PF1);
+	w_card(vm, VS_NIC_SRIOV, W_PF0);
+	w_card(vm, VS_NIC_SRIOV, W_PF1);
 	assert_free(6, 7);
 }
 

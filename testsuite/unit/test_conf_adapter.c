@@ -33,7 +33,7 @@ static void the_types_are_those_of_the_capability_table(void **state)
 	(void)state;
 	snprintf(all, sizeof(all), "|%s|", vs_conf_keys[at].choices);
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++) {
-		const struct vs_adapter_kind *k = &vs_adapter_kinds[i];
+		const struct vs_adapter_type_info *k = &vs_adapter_kinds[i];
 		char one[40];
 
 		snprintf(one, sizeof(one), "|%s|", k->name);

@@ -64,10 +64,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct vs_card *dynamic_card(struct vs_vm *vm, int device,
-				    const char *label)
+static struct vs_nic *dynamic_card(struct vs_vm *vm, int device,
+				   const char *label)
 {
-	struct vs_card *c = w_card(vm, VS_CARD_PCI_DYNAMIC, "");
+	struct vs_nic *c = w_card(vm, VS_NIC_PCI_DYNAMIC, "");
 
 	c->vendor = 0x10de;
 	c->device = (uint16_t)device;
@@ -132,9 +132,9 @@ static void one_that_allows_several_counts_against_all(void **state)
 static void a_fixed_card_takes_the_device_that_has_its_address(void **state)
 {
 	(void)state;
-	w_card(w_on("vm-1", "esx01"), VS_CARD_PCI_FIXED, GPU1);
+	w_card(w_on("vm-1", "esx01"), VS_NIC_PCI_FIXED, GPU1);
 	assert_free(4, 1);
-	w_card(w_on("vm-2", "esx01"), VS_CARD_PCI_FIXED, "0000:18:00.0");
+	w_card(w_on("vm-2", "esx01"), VS_NIC_PCI_FIXED, "0000:18:00.0");
 	assert_free(4, 1);	/* nothing that anybody counts */
 }
 
@@ -213,7 +213,7 @@ static void a_fixed_card_takes_its_device_and_no_other(void **state)
 	(void)state;
 	w_fpgas();
 	assert_fpgas(1, 1, 1);
-	w_card(w_on("vm-1", "esx01"), VS_CARD_PCI_FIXED, FPGA1);
+	w_card(w_on("vm-1", "esx01"), VS_NIC_PCI_FIXED, FPGA1);
 	assert_fpgas(1, 0, 1);
 	assert_free(4, 2);	/* neither a VF nor a GPU */
 	w_hold(&w, "n1", "esx01", FPGA0, VS_HOLD_PROMISED);
@@ -223,7 +223,7 @@ static void a_fixed_card_takes_its_device_and_no_other(void **state)
 /* Nobody says which of them it has: each may be. */
 static void a_dynamic_card_counts_against_each_that_it_may_be(void **state)
 {
-	struct vs_card *c;
+	struct vs_nic *c;
 
 	(void)state;
 	w_fpgas();

@@ -137,14 +137,15 @@ static void each_row_of_the_table_is_planted(void **st)
 	size_t rows = 0;
 
 	(void)st;
-	for (; vs_node_illegal_row(rows); rows++) {
+	for (; vs_node_illegal_entry(rows); rows++) {
 		bool found = false;
 
 		for (size_t i = 0; i < VS_COUNT(plants); i++)
 			found |= !strcmp(plants[i].why,
-					 vs_node_illegal_row(rows));
+					 vs_node_illegal_entry(rows));
 		if (!found)
-			fail_msg("not planted: %s", vs_node_illegal_row(rows));
+			fail_msg("not planted: %s",
+				 vs_node_illegal_entry(rows));
 	}
 	assert_int_equal(rows, VS_COUNT(plants));
 }

@@ -162,12 +162,12 @@ static void all_that_the_vm_has_is_asked_of(void **st)
 					     VS_OPERATION_VMOTION, NULL, &err),
 			 0);
 	vm->ncards = 1;
-	vm->cards[0].kind = VS_CARD_PCI_FIXED;
+	vm->cards[0].kind = VS_NIC_PCI_FIXED;
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, NULL, &err),
 			 -1);
 	assert_non_null(strstr(err.text, "directpath"));
-	vm->cards[0].kind = VS_CARD_ETHERNET;
+	vm->cards[0].kind = VS_NIC_ETHERNET;
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, NULL, &err),
 			 0);

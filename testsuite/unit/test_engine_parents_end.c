@@ -114,7 +114,7 @@ static void a_card_in_the_parent_is_no_nodes_fault(void **st)
 	assert_true(fake_finish(FAKE_CLONE));
 	vm = vs_vm_get(&vs_core.inv, fake_parent("")->moid);
 	vm->ncards = 1;
-	vm->cards[0].kind = VS_CARD_SRIOV;
+	vm->cards[0].kind = VS_NIC_SRIOV;
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 0);
 	assert_true(vs_core.now[0].missing[0]);

@@ -177,16 +177,16 @@ static void a_card_more_is_held_as_it_is_shown(void **state)
 static void a_hold_of_the_most_cards_keeps_all_else_when_it_is_moved(void **state)
 {
 	struct vs_hold hold = { .node = "n1", .host = "host-esx01",
-				.ncards = VS_CARDS_MAX, .vm = "vm-1" }, *h;
+				.ncards = VS_NICS_MAX, .vm = "vm-1" }, *h;
 
 	(void)state;
-	for (int i = 0; i < VS_CARDS_MAX; i++)
+	for (int i = 0; i < VS_NICS_MAX; i++)
 		vs_strlcpy(hold.cards[i].pf, W_PF0, VS_PCI_LEN);
 	assert_int_equal(vs_ledger_take(&w.ledger, &hold, NULL), 0);
 	h = vs_ledger_get(&w.ledger, "n1");
 	vs_ledger_move(&w.ledger, h, "host-esx02", NULL, 0);
-	assert_int_equal(h->ncards, VS_CARDS_MAX);
-	for (int i = 0; i < VS_CARDS_MAX; i++)
+	assert_int_equal(h->ncards, VS_NICS_MAX);
+	for (int i = 0; i < VS_NICS_MAX; i++)
 		assert_true(h->cards[i].automatic);
 	assert_string_equal(h->vm, "vm-1");
 	assert_int_equal(h->state, VS_HOLD_PROMISED);
@@ -420,7 +420,7 @@ static void cards_of_other_kinds_don_t_stand_for_a_hold(void **state)
 
 	(void)state;
 	vm->power = VS_POWER_ON;
-	w_card(vm, VS_CARD_VMXNET3, "");
+	w_card(vm, VS_NIC_VMXNET3, "");
 	held_by_vm(VS_HOLD_SEEN);
 	assert_free(7, 8);
 }
@@ -474,11 +474,11 @@ static void a_pf_at_a_numa_node_beyond_all_is_at_none(void **state)
 {
 	(void)state;
 	esx01->pfs[0].numa = VS_HOST_NODES - 1;
-	assert_true(vs_rows_nodes(esx01, 1) == 1u << (VS_HOST_NODES - 1));
+	assert_true(vs_entries_nodes(esx01, 1) == 1u << (VS_HOST_NODES - 1));
 	esx01->pfs[0].numa = VS_HOST_NODES;
-	assert_int_equal(vs_rows_nodes(esx01, 1), 0);
+	assert_int_equal(vs_entries_nodes(esx01, 1), 0);
 	esx01->pfs[0].numa = -1;
-	assert_int_equal(vs_rows_nodes(esx01, 1), 0);
+	assert_int_equal(vs_entries_nodes(esx01, 1), 0);
 }
 
 /* ---- CPU and memory ----------------------------------------------------- */

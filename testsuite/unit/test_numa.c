@@ -104,8 +104,8 @@ static void a_vm_counts_once_on_a_numa_node(void **state)
 
 	(void)state;
 	vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);	/* of 4 vCPUs */
-	vs_strlcpy(w_card(vm, VS_CARD_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
-	vs_strlcpy(w_card(vm, VS_CARD_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
+	vs_strlcpy(w_card(vm, VS_NIC_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
+	vs_strlcpy(w_card(vm, VS_NIC_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
 	vs_host_changed(&w.inv, h);
 	place(2);			/* 4 of 12 cores are taken there */
 	assert_int_equal(gang[0].pfs[0]->numa, 1);

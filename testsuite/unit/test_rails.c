@@ -86,9 +86,9 @@ static void cards_of_the_promised_vm_stand_for_as_many_vfs(void **state)
 	(void)state;
 	vs_ledger_set_vm(&w.ledger, h, vm->moid);
 	assert_free(2, 4);	/* one is in use, the other is promised */
-	w_card(vm, VS_CARD_SRIOV, W_PF0);
+	w_card(vm, VS_NIC_SRIOV, W_PF0);
 	assert_free(2, 4);
-	w_card(vm, VS_CARD_SRIOV, W_PF1);
+	w_card(vm, VS_NIC_SRIOV, W_PF1);
 	assert_free(2, 3);
 }
 

@@ -159,7 +159,7 @@ static struct vs_host *esx01;
 static char r4[VS_PCI_LEN], r8[VS_PCI_LEN], rd[VS_PCI_LEN];
 
 static struct vs_devices *row(struct vs_host *h, int at,
-			      enum vs_card_kind kind, const char *name,
+			      enum vs_nic_type kind, const char *name,
 			      char pci[VS_PCI_LEN], int total, int per_gpu)
 {
 	struct vs_devices *of = &h->devices[at];
@@ -196,9 +196,9 @@ static int setup(void **state)
 	esx01 = w_host(&w, "esx01");
 	w_pf(esx01, W_PF0, 4);
 	esx01->devices = vs_calloc(VS_HOST_PFS, sizeof(struct vs_devices));
-	row(esx01, 0, VS_CARD_PCI_VGPU, P4, r4, 20, 10);
-	row(esx01, 1, VS_CARD_PCI_VGPU, P8, r8, 10, 5);
-	row(esx01, 2, VS_CARD_PCI_DVX, CLASS, rd, 3, 0);
+	row(esx01, 0, VS_NIC_PCI_VGPU, P4, r4, 20, 10);
+	row(esx01, 1, VS_NIC_PCI_VGPU, P8, r8, 10, 5);
+	row(esx01, 2, VS_NIC_PCI_DVX, CLASS, rd, 3, 0);
 	v4 = named("v4", VS_ADAPTER_VGPU, P4);
 	v8 = named("v8", VS_ADAPTER_VGPU, P8);
 	dvx = named("dvx", VS_ADAPTER_DVX, CLASS);
@@ -219,7 +219,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct vs_vm *w_on(const char *moid, enum vs_card_kind kind,
+static struct vs_vm *w_on(const char *moid, enum vs_nic_type kind,
 			  const char *name)
 {
 	struct vs_vm *vm = w_vm(&w, moid, moid, "esx01");
@@ -241,12 +241,12 @@ static void a_vgpu_takes_one_of_its_profile_and_a_gpu_of_others(void **state)
 {
 	(void)state;
 	assert_free(4, 20, 10, 3);
-	w_on("vm-1", VS_CARD_PCI_VGPU, P4);
+	w_on("vm-1", VS_NIC_PCI_VGPU, P4);
 	assert_free(4, 19, 5, 3);
-	w_on("vm-2", VS_CARD_PCI_VGPU, P8);
+	w_on("vm-2", VS_NIC_PCI_VGPU, P8);
 	assert_free(4, 9, 4, 3);
 	/* of a profile that nobody counts: a GPU of each */
-	w_on("vm-3", VS_CARD_PCI_VGPU, "nvidia_a100-40c");
+	w_on("vm-3", VS_NIC_PCI_VGPU, "nvidia_a100-40c");
 	assert_free(4, -1, -1, 3);
 }
 
@@ -254,23 +254,23 @@ static void a_vgpu_takes_one_of_its_profile_and_a_gpu_of_others(void **state)
 static void a_vgpu_of_another_model_takes_nothing(void **state)
 {
 	(void)state;
-	w_on("vm-1", VS_CARD_PCI_VGPU, "nvidia_l40-8q");
+	w_on("vm-1", VS_NIC_PCI_VGPU, "nvidia_l40-8q");
 	assert_free(4, 10, 5, 3);
 	esx01->devices[0].one_model = esx01->devices[1].one_model = false;
 	vs_host_changed(&w.inv, esx01);
 	assert_free(4, 20, 10, 3);
 	/* a name that tells no model may be of any */
-	w_on("vm-2", VS_CARD_PCI_VGPU, "mxgpu-1");
+	w_on("vm-2", VS_NIC_PCI_VGPU, "mxgpu-1");
 	assert_free(4, 10, 5, 3);
 }
 
 static void a_dvx_device_takes_one_of_its_class(void **state)
 {
 	(void)state;
-	w_on("vm-1", VS_CARD_PCI_DVX, CLASS);
+	w_on("vm-1", VS_NIC_PCI_DVX, CLASS);
 	assert_free(4, 20, 10, 2);
 	/* of another it may be a VF */
-	w_on("vm-2", VS_CARD_PCI_DVX, "com.vendor.nic");
+	w_on("vm-2", VS_NIC_PCI_DVX, "com.vendor.nic");
 	assert_free(3, 20, 10, 2);
 }
 
@@ -283,7 +283,7 @@ static void a_hold_counts_as_its_vgpu_will(void **state)
 	assert_free(4, 19, 5, 3);
 	vm = w_vm(&w, "vm-1", "n1", "esx01");
 	vs_ledger_set_vm(&w.ledger, h, vm->moid);
-	vs_strlcpy(w_card(vm, VS_CARD_PCI_VGPU, "")->network, P4, VS_MOID_LEN);
+	vs_strlcpy(w_card(vm, VS_NIC_PCI_VGPU, "")->network, P4, VS_MOID_LEN);
 	assert_free(4, 19, 5, 3);
 	vm->power = VS_POWER_ON;
 	vs_vm_changed(&w.inv, vm);
@@ -354,7 +354,7 @@ static void what_is_held_keeps_its_gpu_until_it_is_on(void **state)
 	assert_int_equal(vs_place_room(&w.env, of(&p4, 1), 9), 9);
 	vs_ledger_release(&w.ledger, "n1");
 	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 20), 10);
-	w_on("vm-1", VS_CARD_PCI_VGPU, P4);
+	w_on("vm-1", VS_NIC_PCI_VGPU, P4);
 	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 20), 5);
 }
 
@@ -366,8 +366,8 @@ static struct vs_host *gpus_alone(const char *held, int total, int per_gpu,
 	char pci[2][VS_PCI_LEN];
 
 	h->devices = vs_calloc(VS_HOST_PFS, sizeof(struct vs_devices));
-	row(h, 0, VS_CARD_PCI_VGPU, held, pci[0], total, per_gpu);
-	row(h, 1, VS_CARD_PCI_VGPU, other, pci[1], others, per);
+	row(h, 0, VS_NIC_PCI_VGPU, held, pci[0], total, per_gpu);
+	row(h, 1, VS_NIC_PCI_VGPU, other, pci[1], others, per);
 	esx01->connected = false;
 	vs_host_changed(&w.inv, esx01);
 	w_hold(&w, "n1", "esx02", pci[0], VS_HOLD_REQUESTED);
@@ -390,11 +390,11 @@ static void where_there_is_no_pf_no_row_is_taken_for_one(void **state)
 
 	(void)state;
 	h->devices = vs_calloc(VS_HOST_PFS, sizeof(struct vs_devices));
-	row(h, 0, VS_CARD_PCI_DVX, CLASS, pci[0], 3, 0);
-	row(h, 1, VS_CARD_PCI_VGPU, P4, pci[1], 20, 10);
-	row(h, 2, VS_CARD_PCI_VGPU, P8, pci[2], 10, 5);
+	row(h, 0, VS_NIC_PCI_DVX, CLASS, pci[0], 3, 0);
+	row(h, 1, VS_NIC_PCI_VGPU, P4, pci[1], 20, 10);
+	row(h, 2, VS_NIC_PCI_VGPU, P8, pci[2], 10, 5);
 	vm = w_vm(&w, "vm-1", "vm-1", "esx02");
-	vs_strlcpy(w_card(vm, VS_CARD_PCI_DVX, "")->network, "com.vendor.nic",
+	vs_strlcpy(w_card(vm, VS_NIC_PCI_DVX, "")->network, "com.vendor.nic",
 		   VS_MOID_LEN);
 	vm->power = VS_POWER_ON;
 	vs_vm_changed(&w.inv, vm);
@@ -414,8 +414,8 @@ static void what_is_held_in_the_second_row_takes_a_gpu_from_the_first(void **sta
 
 	(void)state;
 	h->devices = vs_calloc(VS_HOST_PFS, sizeof(struct vs_devices));
-	row(h, 0, VS_CARD_PCI_VGPU, P4, pci[0], 20, 10);
-	row(h, 1, VS_CARD_PCI_VGPU, P8, pci[1], 10, 5);
+	row(h, 0, VS_NIC_PCI_VGPU, P4, pci[0], 20, 10);
+	row(h, 1, VS_NIC_PCI_VGPU, P8, pci[1], 10, 5);
 	w_hold(&w, "n1", "esx02", pci[1], VS_HOLD_REQUESTED);
 	assert_int_equal(w_free(&w, "esx02", pci[0]), 10);
 	assert_int_equal(w_free(&w, "esx02", pci[1]), 9);
@@ -474,8 +474,8 @@ static void a_vf_and_a_vgpu_come_together_or_not_at_all(void **state)
 	assert_int_equal(gang[0].npfs, 2);
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
 	assert_string_equal(gang[0].pfs[1]->pci, r4);
-	w_on("vm-1", VS_CARD_PCI_VGPU, P8);
-	w_on("vm-2", VS_CARD_PCI_VGPU, P8);
+	w_on("vm-1", VS_NIC_PCI_VGPU, P8);
+	w_on("vm-2", VS_NIC_PCI_VGPU, P8);
 	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, &r, &err), -1);
 	assert_int_equal(err.code, VS_E_SHORTAGE);
 	assert_non_null(strstr(err.text, "with 1 v4 vGPU"));
@@ -487,7 +487,7 @@ static void a_vf_and_a_vgpu_come_together_or_not_at_all(void **state)
 /* The table allows it, and the host's driver has its say. */
 static void a_driver_that_cannot_keeps_its_vm(void **state)
 {
-	struct vs_vm *vm = w_on("vm-1", VS_CARD_PCI_VGPU, P4);
+	struct vs_vm *vm = w_on("vm-1", VS_NIC_PCI_VGPU, P4);
 	struct vs_err err = { 0 };
 
 	(void)state;
@@ -508,7 +508,7 @@ static void a_driver_that_cannot_keeps_its_vm(void **state)
 /* Where it is to go another version of the driver may be. */
 static void nor_does_it_go_to_one_that_cannot(void **state)
 {
-	struct vs_vm *vm = w_on("vm-1", VS_CARD_PCI_VGPU, P4);
+	struct vs_vm *vm = w_on("vm-1", VS_NIC_PCI_VGPU, P4);
 	struct vs_devices there = esx01->devices[0];
 	struct vs_host to = { .name = "esx02", .npfs = 1 };
 	struct vs_err err = { 0 };

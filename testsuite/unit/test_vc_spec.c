@@ -14,7 +14,7 @@
 
 #include "vc_spec_stage.h"
 
-static const struct vs_vc_card_spec sriov = {
+static const struct vs_vc_nic_spec sriov = {
 	.kind = VS_VC_NET_SRIOV, .mac = "00:50:56:01:02:03",
 	.network = "dvportgroup-30", .switch_uuid = "50 2a",
 	.portgroup_key = "dvportgroup-30", .mtu_change_allowed = true,
@@ -233,7 +233,7 @@ static void a_linked_clone_names_its_snapshot(void **state)
 	   "'snapshot':" REF("VirtualMachineSnapshot", "snapshot-101") "}}");
 }
 
-static void card_is(const struct vs_vc_card_spec *card, const char *device)
+static void card_is(const struct vs_vc_nic_spec *card, const char *device)
 {
 	struct vs_vc_hw hw = { .cards = card, .ncards = 1 };
 	VS_FREE char *want = vs_asprintf(
@@ -246,7 +246,7 @@ static void card_is(const struct vs_vc_card_spec *card, const char *device)
 
 static void each_kind_of_card_has_its_own_body(void **state)
 {
-	struct vs_vc_card_spec c = sriov;
+	struct vs_vc_nic_spec c = sriov;
 
 	(void)state;
 	c.pci = "0000:af:00.0";
@@ -259,7 +259,7 @@ static void each_kind_of_card_has_its_own_body(void **state)
 		"'VirtualPCIPassthroughDeviceBackingInfo','deviceName':'',"
 		"'id':'0000:af:00.0','deviceId':'0','systemId':'BYPASS',"
 		"'vendorId':0}}}");
-	c = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_DYNAMIC,
+	c = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_DYNAMIC,
 		.vendor = 0x10de, .device = 0x20b0, .label = "fabric-a" };
 	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
 		"'backing':{'_typeName':"
@@ -267,7 +267,7 @@ static void each_kind_of_card_has_its_own_body(void **state)
 		"'allowedDevice':[{'_typeName':"
 		"'VirtualPCIPassthroughAllowedDevice','vendorId':4318,"
 		"'deviceId':8368}],'customLabel':'fabric-a'}}");
-	c = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_FIXED,
+	c = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_FIXED,
 		.pci = "0000:3b:00.0", .vendor = 0x15b3, .device = 0x101b,
 		.name = "ConnectX-6", .system = "5f1c7e2a" };
 	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
@@ -303,10 +303,10 @@ static void each_kind_of_card_has_its_own_body(void **state)
 
 static void what_hosts_have_by_name_is_asked_for_by_it(void **state)
 {
-	struct vs_vc_card_spec c;
+	struct vs_vc_nic_spec c;
 
 	(void)state;
-	c = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_DVX,
+	c = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_DVX,
 		.label = "com.vendor.fpga", .params = "queues=8,mode=a=b" };
 	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
 		"'backing':{'_typeName':'VirtualPCIPassthroughDvxBackingInfo',"
@@ -315,7 +315,7 @@ static void what_hosts_have_by_name_is_asked_for_by_it(void **state)
 		"{'_typeName':'long','_value':8}},"
 		"{'_typeName':'OptionValue','key':'mode','value':"
 		"{'_typeName':'string','_value':'a=b'}}]}}");
-	c = (struct vs_vc_card_spec) { .kind = VS_VC_PCI_VGPU,
+	c = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_VGPU,
 		.label = "nvidia_a100-4c" };
 	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
 		"'backing':{'_typeName':"
@@ -323,7 +323,7 @@ static void what_hosts_have_by_name_is_asked_for_by_it(void **state)
 		"'vgpu':'nvidia_a100-4c'}}");
 }
 
-static void params_are(struct vs_vc_card_spec *c, const char *params,
+static void params_are(struct vs_vc_nic_spec *c, const char *params,
 		       const char *want)
 {
 	VS_FREE char *device = vs_asprintf("{'_typeName':"
@@ -349,7 +349,7 @@ static void a_parameter_has_the_type_that_its_host_says(void **state)
 		{ "com.v", "trace", VS_VC_VALUE_BOOL },
 		{ "com.v", "mode", VS_VC_VALUE_STRING },
 	};
-	struct vs_vc_card_spec c = { .kind = VS_VC_PCI_DVX, .label = "com.v",
+	struct vs_vc_nic_spec c = { .kind = VS_VC_PCI_DVX, .label = "com.v",
 		.options = options, .noptions = VS_COUNT(options) };
 
 	(void)state;

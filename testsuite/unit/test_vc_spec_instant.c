@@ -20,7 +20,7 @@ static const struct vs_vc_kv marks[] = {
 
 static void an_instant_clone_has_its_own_cards_and_words_alone(void **state)
 {
-	const struct vs_vc_card_spec card = {
+	const struct vs_vc_nic_spec card = {
 		.kind = VS_VC_NET_VMXNET3, .mac = "00:50:56:01:02:03",
 		.network = "dvportgroup-30", .switch_uuid = "50 2a",
 		.portgroup_key = "dvportgroup-30",

@@ -19,10 +19,10 @@ static void line(const char *type, struct json_object *body)
 	free(text);
 }
 
-static struct vs_vc_card_spec card(enum vs_vc_net_type kind, const char *pci,
-				   bool distributed)
+static struct vs_vc_nic_spec card(enum vs_vc_net_type kind, const char *pci,
+				  bool distributed)
 {
-	return (struct vs_vc_card_spec){
+	return (struct vs_vc_nic_spec){
 		.kind = kind, .mac = "00:50:56:01:02:03", .pci = pci,
 		.network = distributed ? "dvportgroup-30" : "network-7",
 		.network_name = distributed ? NULL : "Eth-10.3.0.0/16",
@@ -88,7 +88,7 @@ static void session_bodies(void)
 	line("WaitForUpdatesExRequestType", vs_spec_wait("7", 20));
 }
 
-static void clone_body(const struct vs_vc_card_spec *c, bool latency,
+static void clone_body(const struct vs_vc_nic_spec *c, bool latency,
 		       const char *snapshot, struct json_object *nic)
 {
 	const struct vs_vc_kv marks[] = {
@@ -137,7 +137,7 @@ static void vm_bodies(void)
 {
 	struct json_object *nic = template_nic();
 	struct vs_vc_kv job = { "slurm.vsphere.job", "" };
-	struct vs_vc_card_spec c[2], *const two = c;
+	struct vs_vc_nic_spec c[2], *const two = c;
 	const struct vs_spec_types types = { .mgmt = "VirtualE1000e",
 		.gone = (const char *const []){ "VirtualSriovEthernetCard",
 						"VirtualPCIPassthrough" } };
@@ -152,23 +152,23 @@ static void vm_bodies(void)
 	c[0] = card(VS_VC_NET_SRIOV, "0000:af:00.0", true);
 	c[1] = card(VS_VC_NET_SRIOV, "0000:3b:00.0", true);
 	clone_body(c, true, NULL, nic);
-	c[1] = (struct vs_vc_card_spec){ .kind = VS_VC_PCI_DYNAMIC,
+	c[1] = (struct vs_vc_nic_spec){ .kind = VS_VC_PCI_DYNAMIC,
 					 .vendor = 0x10de, .device = 0x20b0 };
 	clone_body(c, true, NULL, nic);
 	c[0] = c[1];
 	c[0].label = "fabric-a";
 	clone_body(c, true, NULL, NULL);
-	c[1] = (struct vs_vc_card_spec){ .kind = VS_VC_PCI_FIXED,
+	c[1] = (struct vs_vc_nic_spec){ .kind = VS_VC_PCI_FIXED,
 		.pci = "0000:3b:00.0", .vendor = 0x10ee, .device = 0x5000,
 		.name = "Alveo U250", .system = "5f1c7e2a-0000-0000-0000-000000000000" };
 	clone_body(c, true, NULL, nic);
 	c[1].vendor = 0xb015;
 	c[1].device = 0x00d1;
 	clone_body(c, true, NULL, NULL);
-	c[1] = (struct vs_vc_card_spec){ .kind = VS_VC_PCI_DVX,
+	c[1] = (struct vs_vc_nic_spec){ .kind = VS_VC_PCI_DVX,
 		.label = "com.vendor.fpga", .params = "queues=8,mode=a" };
 	clone_body(c, true, NULL, nic);
-	c[1] = (struct vs_vc_card_spec){ .kind = VS_VC_PCI_VGPU,
+	c[1] = (struct vs_vc_nic_spec){ .kind = VS_VC_PCI_VGPU,
 		.label = "nvidia_a100-4c" };
 	clone_body(c, true, NULL, NULL);
 	clone_body(NULL, false, NULL, NULL);
@@ -199,7 +199,7 @@ static void vm_bodies(void)
 
 static void instant_bodies(void)
 {
-	const struct vs_vc_card_spec c[2] = {
+	const struct vs_vc_nic_spec c[2] = {
 		card(VS_VC_NET_VMXNET3, NULL, true),
 		card(VS_VC_NET_VMXNET3, NULL, false),
 	};

@@ -81,7 +81,7 @@ static int64_t number(const struct words *w, const char *key, int64_t dflt)
 }
 
 static void read_card(const struct words *w, struct vs_vc_hw *hw,
-		      struct vs_vc_card_spec *card)
+		      struct vs_vc_nic_spec *card)
 {
 	const char *kind = word(w, "card");
 	size_t i = number(w, "network", 0);
@@ -101,7 +101,7 @@ static void read_card(const struct words *w, struct vs_vc_hw *hw,
 }
 
 static void read_hw(const struct words *w, struct vs_vc_hw *hw,
-		    struct vs_vc_card_spec *card, struct vs_vc_kv *kv)
+		    struct vs_vc_nic_spec *card, struct vs_vc_kv *kv)
 {
 	static int gone;
 	static const char *const keys[] = { VS_KEY_OWNER, VS_KEY_PROFILE,
@@ -130,7 +130,7 @@ static void read_hw(const struct words *w, struct vs_vc_hw *hw,
 
 static int64_t do_clone(const struct words *w, struct vs_err *err)
 {
-	struct vs_vc_card_spec card = { 0 };
+	struct vs_vc_nic_spec card = { 0 };
 	struct vs_vc_kv kv[8];
 	struct vs_vc_clone c = { .folder = folder, .pool = pool,
 				 .datastore = store, .name = w->w[1] };
@@ -146,7 +146,7 @@ static int64_t do_clone(const struct words *w, struct vs_err *err)
 
 static int64_t do_reconfigure(const struct words *w, struct vs_err *err)
 {
-	struct vs_vc_card_spec card = { 0 };
+	struct vs_vc_nic_spec card = { 0 };
 	struct vs_vc_kv kv[8];
 	struct vs_vc_hw hw = { 0 };
 

@@ -277,7 +277,7 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	}
 	if (v->has & VS_VC_VM_CONFIG)
 		put_config(o, v);
-	if (v->has & VS_VC_VM_CARDS)
+	if (v->has & VS_VC_VM_NICS)
 		put_cards(o, v);
 	if (v->has & VS_VC_VM_DISKS) {
 		vs_jb_str(o, "disk_dir", v->disk_dir);

@@ -14,12 +14,12 @@
 #define VS_MOID_LEN 80		/* vCenter's object ids */
 #define VS_LABEL_LEN 128	/* vCenter's display names */
 
-enum vs_card_kind { VS_CARD_OTHER, VS_CARD_ETHERNET, VS_CARD_VMXNET3,
-		    VS_CARD_PVRDMA, VS_CARD_SRIOV, VS_CARD_PCI_FIXED,
-		    VS_CARD_PCI_DYNAMIC, VS_CARD_PCI_DVX, VS_CARD_PCI_VGPU };
+enum vs_nic_type { VS_NIC_OTHER, VS_NIC_ETHERNET, VS_NIC_VMXNET3,
+		    VS_NIC_PVRDMA, VS_NIC_SRIOV, VS_NIC_PCI_FIXED,
+		    VS_NIC_PCI_DYNAMIC, VS_NIC_PCI_DVX, VS_NIC_PCI_VGPU };
 
-struct vs_card {
-	enum vs_card_kind kind;
+struct vs_nic {
+	enum vs_nic_type kind;
 	int key;
 	char mac[VS_MAC_LEN];
 	/* The key of the port group, or the moId of a standard network. Of a device

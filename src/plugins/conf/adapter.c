@@ -11,12 +11,12 @@
 #include "conf_i.h"
 
 /* "sriov", "sriov or vgpu": those for which `has` is true. */
-static char *types_that(bool (*has)(const struct vs_adapter_kind *k))
+static char *types_that(bool (*has)(const struct vs_adapter_type_info *k))
 {
 	char *out = NULL;
 
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++) {
-		const struct vs_adapter_kind *k = &vs_adapter_kinds[i];
+		const struct vs_adapter_type_info *k = &vs_adapter_kinds[i];
 		VS_FREE char *had = out;
 
 		out = !has(k) || !k->offered ? vs_strdup(had ? had : "") :
@@ -26,47 +26,47 @@ static char *types_that(bool (*has)(const struct vs_adapter_kind *k))
 	return out;
 }
 
-static bool has_pfs(const struct vs_adapter_kind *k)
+static bool has_pfs(const struct vs_adapter_type_info *k)
 {
 	return k->takes_vf && k->network;
 }
 
-static bool has_infiniband(const struct vs_adapter_kind *k)
+static bool has_infiniband(const struct vs_adapter_type_info *k)
 {
 	return k->infiniband;
 }
 
-static bool has_network(const struct vs_adapter_kind *k)
+static bool has_network(const struct vs_adapter_type_info *k)
 {
 	return k->network;
 }
 
-static bool is_device(const struct vs_adapter_kind *k)
+static bool is_device(const struct vs_adapter_type_info *k)
 {
 	return !k->network;
 }
 
-static bool is_fixed(const struct vs_adapter_kind *k)
+static bool is_fixed(const struct vs_adapter_type_info *k)
 {
 	return k->fixed;
 }
 
-static bool by_ids(const struct vs_adapter_kind *k)
+static bool by_ids(const struct vs_adapter_type_info *k)
 {
 	return !k->network && !k->by_class && !k->by_profile;
 }
 
-static bool has_ids(const struct vs_adapter_kind *k)
+static bool has_ids(const struct vs_adapter_type_info *k)
 {
 	return by_ids(k) || k->by_class;
 }
 
-static bool by_class(const struct vs_adapter_kind *k)
+static bool by_class(const struct vs_adapter_type_info *k)
 {
 	return k->by_class;
 }
 
-static bool by_profile(const struct vs_adapter_kind *k)
+static bool by_profile(const struct vs_adapter_type_info *k)
 {
 	return k->by_profile;
 }
@@ -76,7 +76,7 @@ static int misplaced(const struct vs_conf_adapter *a,
 		     const struct vs_conf_file *f,
 		     const struct vs_conf_record *r, const char *key,
 		     const char *words,
-		     bool (*has)(const struct vs_adapter_kind *k),
+		     bool (*has)(const struct vs_adapter_type_info *k),
 		     struct vs_err *err)
 {
 	VS_FREE char *types = types_that(has);
@@ -89,8 +89,8 @@ static int misplaced(const struct vs_conf_adapter *a,
 /* Keys that hang on what the type is. */
 static const struct vs_conf_type_key {
 	const char *key;
-	bool (*has)(const struct vs_adapter_kind *k);
-	bool (*needs)(const struct vs_adapter_kind *k);	/* or NULL */
+	bool (*has)(const struct vs_adapter_type_info *k);
+	bool (*needs)(const struct vs_adapter_type_info *k);	/* or NULL */
 } of_types[] = {
 	{ "Network", has_network, has_network },
 	{ "MTU", has_network, NULL },
@@ -110,7 +110,7 @@ static const struct vs_conf_type_key {
 };
 
 static int check_keys(const struct vs_conf_adapter *a,
-		      const struct vs_adapter_kind *k,
+		      const struct vs_adapter_type_info *k,
 		      const struct vs_conf_file *f,
 		      const struct vs_conf_record *r, struct vs_err *err)
 {
@@ -167,7 +167,7 @@ static int check_class(const struct vs_conf_adapter *a,
 }
 
 static int check_named(const struct vs_conf_adapter *a,
-		       const struct vs_adapter_kind *k,
+		       const struct vs_adapter_type_info *k,
 		       const struct vs_conf_file *f,
 		       const struct vs_conf_record *r, struct vs_err *err)
 {
@@ -186,7 +186,7 @@ int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 			  const struct vs_conf_file *f,
 			  const struct vs_conf_record *r, struct vs_err *err)
 {
-	const struct vs_adapter_kind *k;
+	const struct vs_adapter_type_info *k;
 	enum vs_adapter_type type;
 	struct vs_err why = { 0 };
 
@@ -215,7 +215,8 @@ int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 	return 0;
 }
 
-static const struct vs_adapter_kind *kind_of(const struct vs_conf_adapter *a)
+static const struct vs_adapter_type_info *kind_of(
+	const struct vs_conf_adapter *a)
 {
 	enum vs_adapter_type type = VS_ADAPTER_VMXNET3;
 
@@ -258,11 +259,11 @@ static int check_with(const struct vs_conf *conf,
 		return vs_conf_err(f, line, err,
 			"With=%s: a VM has vGPUs of one profile: set PerNode=",
 			a->with);
-	if (a->per_node + w->per_node > VS_CARDS_MAX)
+	if (a->per_node + w->per_node > VS_NICS_MAX)
 		return vs_conf_err(f, line, err,
 			"AdapterName=%s has PerNode=%d, and %d of With=%s: a VM has %d at most",
 			a->name, a->per_node, w->per_node, w->name,
-			VS_CARDS_MAX);
+			VS_NICS_MAX);
 	return 0;
 }
 

@@ -22,7 +22,7 @@ struct site {
 
 /* A row: a type, or (a is set) an adapter of it. */
 struct row {
-	const struct vs_adapter_kind *kind;
+	const struct vs_adapter_type_info *kind;
 	const struct vs_conf_adapter *a;
 	const struct site *site;
 };
@@ -48,7 +48,8 @@ static void site_free(struct site *t)
 	free(t->unread);
 }
 
-static const struct vs_adapter_kind *kind_of(const struct vs_conf_adapter *a)
+static const struct vs_adapter_type_info *kind_of(
+	const struct vs_conf_adapter *a)
 {
 	enum vs_adapter_type type;
 
@@ -65,7 +66,7 @@ static void put_type(struct svf_table *t, const struct svf_row *row)
 
 /* "sriov-roce,sriov-ib", to be free()d; "": it has none. */
 static char *adapters_of(const struct site *site,
-			 const struct vs_adapter_kind *k)
+			 const struct vs_adapter_type_info *k)
 {
 	char *out = vs_strdup("");
 
@@ -132,7 +133,7 @@ static void put_since(struct svf_table *t, const struct svf_row *row)
 }
 
 /* What else it wants, for people. */
-static char *needs_of(const struct vs_adapter_kind *k)
+static char *needs_of(const struct vs_adapter_type_info *k)
 {
 	return vs_asprintf("%s%s%s", !k->network ? "" : k->needs_dvs ?
 			   "a distributed port group" : "a port group",
@@ -209,7 +210,7 @@ static const struct svf_list adapters = SVF_LIST(site_cols);
 
 /* ---- the verb ------------------------------------------------------------- */
 
-static struct json_object *kind_json(const struct vs_adapter_kind *k)
+static struct json_object *kind_json(const struct vs_adapter_type_info *k)
 {
 	struct json_object *o = vs_jb_obj(NULL), *can = vs_jb_obj(NULL);
 	VS_FREE char *needs = needs_of(k);

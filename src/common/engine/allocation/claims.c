@@ -329,8 +329,8 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
 	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name), was;
 	struct vs_place_node at = { .host = vm->host_ptr };
-	struct vs_hold_card cards[VS_CARDS_MAX];
-	int ncards = vs_node_cards(n, vm, cards);
+	struct vs_hold_card cards[VS_NICS_MAX];
+	int ncards = vs_node_nics(n, vm, cards);
 
 	if (!vm->host_ptr)
 		return;
@@ -392,8 +392,8 @@ static struct vs_hold *hold_here(struct vs_core *c, struct vs_node *n,
  */
 void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
-	struct vs_hold_card cards[VS_CARDS_MAX];
-	int ncards = vs_node_cards(n, vm, cards);
+	struct vs_hold_card cards[VS_NICS_MAX];
+	int ncards = vs_node_nics(n, vm, cards);
 	struct vs_hold *h;
 
 	if (vm->power == VS_POWER_ON)

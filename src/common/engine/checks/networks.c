@@ -89,7 +89,7 @@ static bool unreachable(const struct vs_core *c, size_t a, bool *no_net)
 static void no_named(struct vs_core *c, size_t a)
 {
 	const struct vs_adapter *ad = &c->adapters[a];
-	bool class = vs_adapter_kind(ad)->by_class;
+	bool class = vs_adapter_type_info(ad)->by_class;
 	char should[VS_DEVICE_LABEL + 20], why[400];
 
 	snprintf(should, sizeof(should), "%s=%s", class ? "DeviceClass" :
@@ -179,7 +179,7 @@ static bool check_segment(struct vs_core *c, size_t a)
 		snprintf(why, sizeof(why),
 			 "AdapterName=%s: Network=%s is an NSX segment, on which cards of Type=%s may not work (on an overlay they never do): name a port group with a VLAN, made in vCenter on the switch of the PFs",
 			 ad->name, ad->network,
-			 vs_adapter_kind(ad)->name);
+			 vs_adapter_type_info(ad)->name);
 	else
 		return false;
 	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
@@ -278,7 +278,7 @@ static size_t pool_nodes(const struct vs_core *c, const size_t *pool,
 			continue;
 		nodes++;
 		if (a->with && pool[a->with - c->adapters] == which)
-			*vfs += vs_adapter_beside(a);
+			*vfs += vs_adapter_additional(a);
 	}
 	return nodes;
 }

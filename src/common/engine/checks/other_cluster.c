@@ -48,7 +48,7 @@ static void ids_of(const struct vs_core *c, const struct vs_host *h, int pf,
 		bool on = false;
 
 		for (int i = 0; vm->power == VS_POWER_ON && i < vm->ncards; i++)
-			on |= vs_card_rows(h, &vm->cards[i]) >> pf & 1;
+			on |= vs_nic_entries(h, &vm->cards[i]) >> pf & 1;
 		if (on && vs_vm_owner(vm, c->folder, c->cluster_id) ==
 		    VS_OWNER_OTHER_CLUSTER)
 			ids_add(s, vm->mark.cluster);
@@ -70,7 +70,7 @@ void vs_beside_check(struct vs_core *c)
 				ids_of(c, h, i, &s);
 	for (size_t i = 0; i < s.n; i++)
 		vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
-			VS_CHECK_BESIDE, s.id[i],
+			VS_CHECK_OTHER_CLUSTER, s.id[i],
 			"its VMs have VFs of this cluster's PFs",
 			"PFs, or hosts, of its own",
 			"svf hosts -o host,reason:120\t# which PFs\n"

@@ -103,20 +103,20 @@ void vs_need_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 	const struct vs_adapter *a = only_adapter(c, ids, n);
 	bool vf = a && vs_adapter_takes(a);
 	bool own = a && vs_adapter_vfs(a);
-	size_t all = own ? need * (size_t)vs_adapter_cards(a) : need;
-	size_t more = vf ? need * (size_t)vs_adapter_beside(a) : 0;
+	size_t all = own ? need * (size_t)vs_adapter_total(a) : need;
+	size_t more = vf ? need * (size_t)vs_adapter_additional(a) : 0;
 	char nodes[40] = "", beside[VS_NAME_LEN + 40] = "";
 
 	if (more)
 		snprintf(beside, sizeof(beside), " with %zu %s %s%s", more,
-			 a->with->name, vs_adapter_kind(a->with)->unit,
+			 a->with->name, vs_adapter_type_info(a->with)->unit,
 			 more == 1 ? "" : "s");
 	if (vf && all + more > 1)
 		snprintf(nodes, sizeof(nodes), " on %zu node%s", need,
 			 need == 1 ? "" : "s");
 	snprintf(out, size, "needs %zu %s%s%s%s%s%s", all,
 		 a ? a->name : "node", a ? " " : "",
-		 !a ? "" : own ? vs_adapter_kind(a)->unit : "VM",
+		 !a ? "" : own ? vs_adapter_type_info(a)->unit : "VM",
 		 all == 1 ? "" : "s", beside, nodes);
 }
 
@@ -133,7 +133,7 @@ void vs_lack_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 	}
 	vs_need_words(c, ids, n, need, needs, sizeof(needs));
 	/* "free" is what they are that nothing else is in the way of */
-	if (!a || vs_adapter_cards(a) > 1 || why[0] == ':')
+	if (!a || vs_adapter_total(a) > 1 || why[0] == ':')
 		snprintf(out, size, "%s, room for %zu%s", needs, have, why);
 	else
 		snprintf(out, size, "%s, %zu free%s", needs, have, why);

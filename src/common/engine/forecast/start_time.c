@@ -56,7 +56,7 @@ static bool draws_on(const struct vs_adapter *a, const struct vs_network *net,
 		     const struct vs_host *h, int row)
 {
 	for (int i = 0; i < h->npfs; i++)
-		if ((i == row || vs_row_crowds(h, i, row)) &&
+		if ((i == row || vs_entry_crowds(h, i, row)) &&
 		    vs_pf_serves(a, net, &h->pfs[i]))
 			return true;
 	return false;

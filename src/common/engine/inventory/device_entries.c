@@ -27,14 +27,14 @@ static void pf_row(struct vs_host *to, const struct vs_vc_pf *from)
 	pf->link_up = from->link_up;
 }
 
-void vs_row_left_out(struct vs_host *to, const char *what)
+void vs_entry_left_out(struct vs_host *to, const char *what)
 {
 	if (!to->nleft++)
 		vs_strlcpy(to->left, what, sizeof(to->left));
 }
 
-void vs_host_rows(const struct vs_core *c, struct vs_host *to,
-		  const struct vs_vc_host *h)
+void vs_host_entries_add(const struct vs_core *c, struct vs_host *to,
+			 const struct vs_vc_host *h)
 {
 	int was = to->nleft;
 
@@ -44,8 +44,8 @@ void vs_host_rows(const struct vs_core *c, struct vs_host *to,
 		if (to->npfs < VS_HOST_PFS)
 			pf_row(to, &h->pfs[i]);
 		else
-			vs_row_left_out(to, h->pfs[i].pci);
-	vs_devices_rows(c, to, h);
+			vs_entry_left_out(to, h->pfs[i].pci);
+	vs_device_entries_add(c, to, h);
 	if (to->nleft && to->nleft != was)
 		vs_error("host=%s of its PFs and devices %d %s left out (%s%s): it has more than %d PFs and kinds of devices, or than %d devices alike",
 			 to->name, to->nleft, to->nleft == 1 ? "is" : "are",

@@ -49,9 +49,9 @@ static void ask(struct vs_core *c, struct vs_host *h, int64_t now_ms)
 	asking++;
 }
 
-int vs_offer_options(struct vs_core *c, struct vs_host *h, int64_t now_ms,
-		     const struct vs_vc_option **to, size_t *n,
-		     struct vs_err *err)
+int vs_device_ids_options(struct vs_core *c, struct vs_host *h, int64_t now_ms,
+			  const struct vs_vc_option **to, size_t *n,
+			  struct vs_err *err)
 {
 	struct vs_candidates_free *o = h->offer;
 
@@ -74,9 +74,9 @@ int vs_offer_options(struct vs_core *c, struct vs_host *h, int64_t now_ms,
 	return 0;		/* refused for good: the spec guesses */
 }
 
-const char *vs_offer_system(struct vs_core *c, struct vs_host *h,
-			    const char *pci, int64_t now_ms,
-			    struct vs_err *err)
+const char *vs_device_ids_system(struct vs_core *c, struct vs_host *h,
+				 const char *pci, int64_t now_ms,
+				 struct vs_err *err)
 {
 	struct vs_candidates_free *o = h->offer;
 
@@ -98,7 +98,7 @@ const char *vs_offer_system(struct vs_core *c, struct vs_host *h,
 	return NULL;
 }
 
-void vs_offer_forget(struct vs_host *h)
+void vs_device_ids_forget(struct vs_host *h)
 {
 	struct vs_candidates_free *o = h->offer;
 
@@ -132,7 +132,7 @@ static struct vs_host *asked(const struct vs_core *c, uint64_t id)
 static bool class_given(const struct vs_core *c, const char *class)
 {
 	for (size_t i = 0; i < c->conf->nadapters; i++)
-		if (vs_adapter_kind(&c->adapters[i])->by_class &&
+		if (vs_adapter_type_info(&c->adapters[i])->by_class &&
 		    !strcmp(c->adapters[i].label, class))
 			return true;
 	return false;
@@ -178,8 +178,9 @@ static void wake(struct vs_core *c, const struct vs_host *h)
 	}
 }
 
-void vs_offer_answered(struct vs_core *c, uint64_t id,
-		       const struct vs_vc_targets *t, const struct vs_err *err)
+void vs_device_ids_answered(struct vs_core *c, uint64_t id,
+			    const struct vs_vc_targets *t,
+			    const struct vs_err *err)
 {
 	struct vs_host *h;
 
@@ -191,7 +192,7 @@ void vs_offer_answered(struct vs_core *c, uint64_t id,
 		h->offer->ask = 0;
 		h->offer->told_ms = vs_clock();
 		if (h->offer->stale)
-			vs_offer_forget(h);
+			vs_device_ids_forget(h);
 		else if (err)
 			vs_err_set(&h->offer->err, err->code,
 				"host %s isn't read (QueryConfigTarget): %s",

@@ -97,7 +97,7 @@ struct vs_host *vs_host_update(struct vs_core *c, const struct vs_vc_host *h,
 		to->max_hw = h->max_hw;
 	}
 	if (h->has & VS_VC_HOST_PFS)
-		vs_host_rows(c, to, h);
+		vs_host_entries_add(c, to, h);
 	if (h->unreadable)	/* until all of it is told again */
 		to->pfs_known = false;
 	host_lists(c, to, h);
@@ -219,9 +219,9 @@ struct vs_vm *vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 			to->guest.state[0] = to->guest.reason[0] = '\0';
 		to->power = power;
 	}
-	if (v->has & VS_VC_VM_CARDS) {
-		to->ncards = v->ncards < VS_VM_CARDS ? (int)v->ncards :
-			VS_VM_CARDS;
+	if (v->has & VS_VC_VM_NICS) {
+		to->ncards = v->ncards < VS_VM_NICS ? (int)v->ncards :
+			VS_VM_NICS;
 		if (to->ncards)
 			memcpy(to->cards, v->cards, (size_t)to->ncards *
 			       sizeof(*v->cards));
@@ -233,9 +233,9 @@ struct vs_vm *vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 	vm_config(to, v);
 	/* Cards that don't fit into our table may hold VFs. */
 	if (v->unreadable ||
-	    ((v->has & VS_VC_VM_CARDS) && v->ncards > VS_VM_CARDS))
+	    ((v->has & VS_VC_VM_NICS) && v->ncards > VS_VM_NICS))
 		to->readable = false;
-	else if ((v->has & VS_VC_VM_CARDS) && (v->has & VS_VC_VM_POWER))
+	else if ((v->has & VS_VC_VM_NICS) && (v->has & VS_VC_VM_POWER))
 		to->readable = true;
 	/* Its host answers again, which was shown before, perhaps: jobs that
 	 * wait for its node may begin. */

@@ -14,7 +14,7 @@
 #include "plan/inventory/shared_devices.h"
 #include "util/mem.h"
 
-bool vs_devices_wanted(const struct vs_core *c)
+bool vs_device_entries_needed(const struct vs_core *c)
 {
 	vs_assert_locked();
 	for (size_t a = 0; a < c->conf->nadapters; a++)
@@ -52,7 +52,7 @@ static uint32_t lines_of(const struct vs_core *c, const struct vs_host *h,
 	uint32_t lines = 0;
 
 	for (size_t i = 0; i < c->conf->nadapters; i++)
-		if (vs_adapter_kind(&c->adapters[i])->fixed &&
+		if (vs_adapter_type_info(&c->adapters[i])->fixed &&
 		    hands_out(&c->adapters[i], h, d))
 			lines |= 1u << c->adapters[i].line;
 	return lines;
@@ -79,7 +79,8 @@ static struct vs_devices *alike(const struct vs_host *h, int from,
 				const struct vs_adapter *a,
 				const struct vs_vc_device *d)
 {
-	for (int i = from; i < h->npfs && !vs_adapter_kind(a)->fixed; i++) {
+	for (int i = from; i < h->npfs && !vs_adapter_type_info(a)->fixed;
+	     i++) {
 		struct vs_devices *of = &h->devices[i - from];
 
 		if (!of->fixed && !of->named && of->vendor == d->vendor &&
@@ -109,7 +110,7 @@ static struct vs_devices *row_add(struct vs_host *to, int from,
 	vs_strlcpy(row->pnic, d->name, sizeof(row->pnic));
 	of->vendor = (uint16_t)d->vendor;
 	of->device = (uint16_t)d->device;
-	of->fixed = vs_adapter_kind(a)->fixed;
+	of->fixed = vs_adapter_type_info(a)->fixed;
 	of->n = 1;
 	vs_strlcpy(of->label, of->fixed ? d->label : a->label,
 		   sizeof(of->label));
@@ -133,15 +134,15 @@ static void row_join(struct vs_pf *row, struct vs_devices *of,
 		row->numa = -1;
 }
 
-void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
-		     const struct vs_vc_host *h)
+void vs_device_entries_add(const struct vs_core *c, struct vs_host *to,
+			   const struct vs_vc_host *h)
 {
 	int from = to->npfs;
 
-	vs_offer_forget(to);
+	vs_device_ids_forget(to);
 	free(to->devices);
 	to->devices = NULL;
-	if (!vs_devices_wanted(c))
+	if (!vs_device_entries_needed(c))
 		return;
 	to->devices = vs_calloc(VS_HOST_PFS, sizeof(*to->devices));
 	for (size_t i = 0; i < h->ndevices; i++) {
@@ -152,15 +153,15 @@ void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
 
 		/* a second row of the same would promise each twice */
 		if (of && of->n == VS_DEVICES_MAX)
-			vs_row_left_out(to, d->pci);
+			vs_entry_left_out(to, d->pci);
 		else if (of)
 			row_join(&to->pfs[from + (of - to->devices)], of, d);
 		else if (a && to->npfs < VS_HOST_PFS)
 			row_add(to, from, a, d)->lines = lines_of(c, to, d);
 		else if (a)
-			vs_row_left_out(to, d->pci);
+			vs_entry_left_out(to, d->pci);
 	}
-	vs_named_rows(c, to, from, h);
+	vs_named_entries_add(c, to, from, h);
 }
 
 void vs_devices_idle(const struct vs_core *c, const struct vs_host *h,

@@ -29,19 +29,19 @@ void vs_capacity_update(struct vs_core *c, const struct vs_vc_slow *s);
 
 /* host_devices.c: the devices of hosts that adapters hand to VMs whole. */
 /* Does any adapter hand out devices? Else nothing is read of them. */
-bool vs_devices_wanted(const struct vs_core *c);
+bool vs_device_entries_needed(const struct vs_core *c);
 /* All rows of the host's table, from what vCenter tells of it; and one of them
  * for which there is no room (an address, or a name). */
-void vs_host_rows(const struct vs_core *c, struct vs_host *to,
-		  const struct vs_vc_host *h);
-void vs_row_left_out(struct vs_host *to, const char *what);
+void vs_host_entries_add(const struct vs_core *c, struct vs_host *to,
+			 const struct vs_vc_host *h);
+void vs_entry_left_out(struct vs_host *to, const char *what);
 /* The host's devices that some adapter wants, as rows after its PFs. */
-void vs_devices_rows(const struct vs_core *c, struct vs_host *to,
-		     const struct vs_vc_host *h);
+void vs_device_entries_add(const struct vs_core *c, struct vs_host *to,
+			   const struct vs_vc_host *h);
 
 /* The rest of those rows: what the host has by name (DVX classes, profiles). */
-void vs_named_rows(const struct vs_core *c, struct vs_host *to, int from,
-		   const struct vs_vc_host *h);
+void vs_named_entries_add(const struct vs_core *c, struct vs_host *to, int from,
+			  const struct vs_vc_host *h);
 
 /* Those that would be, were they active, into its facts. */
 struct vs_host_facts;
@@ -90,23 +90,24 @@ void vs_stores_check(struct vs_core *c);
 /* The systemId that a spec must say of this device of the host, good until the
  * next update of it. NULL with err VS_OK: vCenter is being asked, and the nodes
  * that have a hold there are looked at when it has said so; else why not. */
-const char *vs_offer_system(struct vs_core *c, struct vs_host *h,
-			    const char *pci, int64_t now_ms,
-			    struct vs_err *err);
+const char *vs_device_ids_system(struct vs_core *c, struct vs_host *h,
+				 const char *pci, int64_t now_ms,
+				 struct vs_err *err);
 /*
  * What the parameters of its DVX classes must be, good as long. Returns 0, with
  * *n 0 where the host doesn't say it. Returns -1 as above: err VS_OK while vCenter
  * is being asked, else it is to be asked again (VS_E_RETRY).
  */
-int vs_offer_options(struct vs_core *c, struct vs_host *h, int64_t now_ms,
-		     const struct vs_vc_option **to, size_t *n,
-		     struct vs_err *err);
+int vs_device_ids_options(struct vs_core *c, struct vs_host *h, int64_t now_ms,
+			  const struct vs_vc_option **to, size_t *n,
+			  struct vs_err *err);
 /* It may be another now: ask anew. */
-void vs_offer_forget(struct vs_host *h);
+void vs_device_ids_forget(struct vs_host *h);
 /* The client is down: no answer comes. */
 void vs_offers_down(struct vs_core *c);
 /* vCenter's answer; err is NULL on success. */
-void vs_offer_answered(struct vs_core *c, uint64_t id,
-		       const struct vs_vc_targets *t, const struct vs_err *err);
+void vs_device_ids_answered(struct vs_core *c, uint64_t id,
+			    const struct vs_vc_targets *t,
+			    const struct vs_err *err);
 
 #endif

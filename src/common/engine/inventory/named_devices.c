@@ -37,7 +37,7 @@ static struct vs_pf *row_add(struct vs_host *to, int from,
 
 	memset(row, 0, sizeof(*row));
 	memset(of, 0, sizeof(*of));
-	of->named = vs_adapter_kind(a)->card;
+	of->named = vs_adapter_type_info(a)->card;
 	of->n = 1;
 	of->can = deeds(d);
 	vs_strlcpy(of->label, a->label, sizeof(of->label));
@@ -131,14 +131,14 @@ static bool has_row(const struct vs_host *h, int from,
 		    const struct vs_adapter *a)
 {
 	for (int i = from; i < h->npfs; i++)
-		if (h->pfs[i].of->named == vs_adapter_kind(a)->card &&
+		if (h->pfs[i].of->named == vs_adapter_type_info(a)->card &&
 		    !strcmp(h->pfs[i].of->label, a->label))
 			return true;
 	return false;
 }
 
-void vs_named_rows(const struct vs_core *c, struct vs_host *to, int from,
-		   const struct vs_vc_host *h)
+void vs_named_entries_add(const struct vs_core *c, struct vs_host *to, int from,
+			  const struct vs_vc_host *h)
 {
 	for (size_t i = 0; i < c->conf->nadapters; i++) {
 		const struct vs_adapter *a = &c->adapters[i];
@@ -146,8 +146,8 @@ void vs_named_rows(const struct vs_core *c, struct vs_host *to, int from,
 		if (!vs_adapter_named(a) || has_row(to, from, a))
 			continue;
 		if (to->npfs == VS_HOST_PFS)
-			vs_row_left_out(to, a->label);
-		else if (vs_adapter_kind(a)->by_class)
+			vs_entry_left_out(to, a->label);
+		else if (vs_adapter_type_info(a)->by_class)
 			dvx_row(to, from, a, h);
 		else
 			vgpu_row(to, from, a, h);

@@ -20,7 +20,7 @@
 static const char *pf_of(const struct vs_vm *vm, const char *mac)
 {
 	for (int i = 0; i < vm->ncards; i++)
-		if (vm->cards[i].kind == VS_CARD_SRIOV && vm->cards[i].pci[0] &&
+		if (vm->cards[i].kind == VS_NIC_SRIOV && vm->cards[i].pci[0] &&
 		    !strcasecmp(vm->cards[i].mac, mac))
 			return vm->cards[i].pci;
 	return NULL;
@@ -30,10 +30,10 @@ static const char *pf_of(const struct vs_vm *vm, const char *mac)
  * that isn't known leaves none: who pairs the lists would be misled. */
 static char *pfs_of(const struct vs_node *n, const struct vs_vm *vm)
 {
-	char all[VS_CARDS_MAX * VS_PCI_LEN] = "";
+	char all[VS_NICS_MAX * VS_PCI_LEN] = "";
 	size_t len = 0;
 
-	for (int i = 0; i < vs_adapter_cards(n->profile->adapter); i++) {
+	for (int i = 0; i < vs_adapter_total(n->profile->adapter); i++) {
 		const char *pf = pf_of(vm, n->macs[i]);
 
 		if (!pf)

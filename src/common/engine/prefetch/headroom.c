@@ -113,8 +113,8 @@ static bool free_at_home(struct vs_core *c, const struct vs_node *n)
 
 	return (!vs_adapter_vfs(a) ||
 		free_of(c, h, a, n->net) >= vs_adapter_vfs(a)) &&
-	       (!vs_adapter_beside(a) ||
-		free_of(c, h, a->with, n->net) >= vs_adapter_beside(a));
+	       (!vs_adapter_additional(a) ||
+		free_of(c, h, a->with, n->net) >= vs_adapter_additional(a));
 }
 
 /* What comes free first is not on its host, but on that of another which waits
@@ -237,7 +237,7 @@ static void shift_ahead(struct vs_core *c, const struct vs_node *of, int sign)
 		return;
 	shift_some(host, a, of->net, vs_adapter_vfs(a), -sign);
 	if (a->with)
-		shift_some(host, a->with, of->net, vs_adapter_beside(a),
+		shift_some(host, a->with, of->net, vs_adapter_additional(a),
 			   -sign);
 	shift(c, host, of, -sign);
 }

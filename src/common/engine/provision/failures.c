@@ -110,7 +110,7 @@ static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 
 	if (!at)
 		return;
-	vs_offer_forget(at);
+	vs_device_ids_forget(at);
 	if (finds_none(err) && h && h->ncards) {
 		blame_cards(at, h, err, now_ms);
 	} else if (n->retry.err.code == VS_E_SHORTAGE && err->fault[0]) {

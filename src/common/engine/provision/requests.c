@@ -48,7 +48,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 	} else {
 		vs_spec_kv(&s, VS_KEY_FROM, "");
 	}
-	if (vs_spec_cards(c, n, h, now_ms, &s, err))
+	if (vs_spec_nics(c, n, h, now_ms, &s, err))
 		return not_yet(err);
 	vs_uuid_random(uuid);
 	vs_spec_extra(c, n, uuid, &s);
@@ -62,7 +62,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 
 /* The parent's cards of our adapter, in the order of its MACs: their keys. */
 static int parent_keys(const struct vs_core *c, const struct vs_node *n,
-		       const struct vs_vm *parent, int keys[VS_CARDS_MAX])
+		       const struct vs_vm *parent, int keys[VS_NICS_MAX])
 {
 	char mac[VS_MAC_LEN];
 	int found = 0, want = vs_adapter_nics(n->profile->adapter);
@@ -87,7 +87,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 {
 	const struct vs_vm *parent = vs_parent_for(c, n, h, now_ms, err);
 	VS_SPEC_FREE struct vs_spec s = { .nkv = 0 };
-	int keys[VS_CARDS_MAX];
+	int keys[VS_NICS_MAX];
 	char uuid[VS_UUID_LEN] = "";
 	struct vs_vc_instant in = {
 		.folder = c->folder, .name = n->name, .bios_uuid = uuid,
@@ -110,7 +110,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 	vs_spec_kv(&s, "guestinfo.slurm.parent", "no");
 	vs_spec_kv(&s, "guestinfo.slurm.state", "");
 	vs_spec_kv(&s, "guestinfo.slurm.reason", "");
-	if (vs_spec_cards(c, n, h, now_ms, &s, err))
+	if (vs_spec_nics(c, n, h, now_ms, &s, err))
 		return not_yet(err);
 	in.ncards = s.ncards;
 	in.nextra = s.nkv;
@@ -120,11 +120,11 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 
 /* One of an earlier configuration, with more cards. */
 static bool was_ours(const struct vs_core *c, const struct vs_node *n,
-		     const struct vs_card *card)
+		     const struct vs_nic *card)
 {
 	char mac[VS_MAC_LEN];
 
-	for (int k = vs_adapter_nics(n->profile->adapter); k < VS_CARDS_MAX;
+	for (int k = vs_adapter_nics(n->profile->adapter); k < VS_NICS_MAX;
 	     k++) {
 		vs_mac_of(c->cluster_id, n->name, (unsigned int)k + 1, 0, mac);
 		if (!strcasecmp(card->mac, mac))
@@ -135,17 +135,17 @@ static bool was_ours(const struct vs_core *c, const struct vs_node *n,
 
 /* Our cards, or one of their kind that must go for ours. */
 static int cards_gone(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_vm *vm, int gone[VS_VM_CARDS])
+		      const struct vs_vm *vm, int gone[VS_VM_NICS])
 {
 	int count = 0;
 
 	for (int i = 0; i < vm->ncards; i++)
-		if (vs_node_card(n, &vm->cards[i]) >= 0 ||
-		    vs_card_is_device(&vm->cards[i]) ||
+		if (vs_node_nic(n, &vm->cards[i]) >= 0 ||
+		    vs_nic_is_device(&vm->cards[i]) ||
 		    was_ours(c, n, &vm->cards[i]))
 			gone[count++] = vm->cards[i].key;
 	for (int i = 0; i < vm->ncards && !count; i++)
-		if (vm->cards[i].kind == VS_CARD_SRIOV)
+		if (vm->cards[i].kind == VS_NIC_SRIOV)
 			gone[count++] = vm->cards[i].key;
 	return count;
 }
@@ -160,7 +160,7 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 
 	if (strcmp(vm->host, h->host))	/* what it gets, it gets there */
 		return vs_vm_unbind(c, vm, op, err);
-	if (vs_spec_cards(c, n, h, now_ms, &s, err))
+	if (vs_spec_nics(c, n, h, now_ms, &s, err))
 		return not_yet(err);
 	vs_spec_extra(c, n, vm->uuid, &s);
 	vs_spec_hardware(c, n, h, &s, &hw);

@@ -72,7 +72,7 @@ static void find(struct vs_core *c, struct vs_node *n)
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
 		for (int i = 0; i < vm->ncards; i++)
 			if (vm->power == VS_POWER_ON &&
-			    vs_node_card(n, &vm->cards[i]) >= 0) {
+			    vs_node_nic(n, &vm->cards[i]) >= 0) {
 				vs_strlcpy(n->absent.vm, vm->moid,
 					   sizeof(n->absent.vm));
 				vs_hold_drop(c, n);

@@ -224,8 +224,8 @@ static void hold_take(struct vs_core *c, const struct vs_vm *vm)
 	struct vs_share takes;
 	struct vs_hold *taken;
 
-	for (int i = 0; i < vm->ncards && h.ncards < VS_CARDS_MAX; i++)
-		if (vm->cards[i].kind == VS_CARD_SRIOV)
+	for (int i = 0; i < vm->ncards && h.ncards < VS_NICS_MAX; i++)
+		if (vm->cards[i].kind == VS_NIC_SRIOV)
 			vs_strlcpy(h.cards[h.ncards++].pf,
 				   vm->cards[i].automatic ||
 				   !vm->cards[i].pci[0] ? "?" :

@@ -71,7 +71,7 @@ static void device_make(const struct vs_core *c,
 	a->mmio_gb = from->mmio_gb;
 	a->strict_acs = !from->relax_acs;
 	a->addresses = vs_addresses_new(from->address);
-	if (vs_adapter_kind(a)->fixed)
+	if (vs_adapter_type_info(a)->fixed)
 		a->line = (*lines)++;
 	vs_strlcpy(a->label, from->device_class ? from->device_class :
 		   from->profile ? from->profile : or_none(from->label),
@@ -385,7 +385,7 @@ void vs_setup_macs(struct vs_core *c)
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 
-		for (int k = 1; k < vs_adapter_cards(n->profile->adapter); k++)
+		for (int k = 1; k < vs_adapter_total(n->profile->adapter); k++)
 			mac_choose(c, n->name, (unsigned int)k + 1, &taken,
 				   n->macs[k]);
 	}

@@ -99,7 +99,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.call_timeout_ms = 60000,
 		.wait_seconds = VS_WAIT_S,
 		.max_body = 64 << 20,
-		.devices = vs_devices_wanted(c),
+		.devices = vs_device_entries_needed(c),
 		.notes = notes_wanted(conf),
 		.policy = policy_wanted(conf),
 		.linked = clone_wanted(conf, VS_CLONE_LINKED),

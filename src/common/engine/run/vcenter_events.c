@@ -236,7 +236,7 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 		vs_parent_told(c, to, v->parent);
 	if (to && v->has & VS_VC_VM_WORDS && v->guest)
 		vs_guest_words_seen(to, v->guest);
-	if (to && v->has & VS_VC_VM_CARDS && vs_mac_may_be_shared(c, to))
+	if (to && v->has & VS_VC_VM_NICS && vs_mac_may_be_shared(c, to))
 		vs_findings_outdate();
 	if (to)
 		vs_vm_changed(&c->inv, to);
@@ -291,7 +291,7 @@ static void on_where(void *arg, uint64_t id, const char *host,
 static void on_target(void *arg, uint64_t id, const struct vs_vc_targets *t,
 		      const struct vs_err *err)
 {
-	vs_offer_answered(arg, id, t, err);
+	vs_device_ids_answered(arg, id, t, err);
 }
 
 const struct vs_vc_events vs_watch_events = {

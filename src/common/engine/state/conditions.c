@@ -100,7 +100,7 @@ const char *vs_node_illegal(const struct vs_core *c, const struct vs_node *n)
 	return NULL;
 }
 
-const char *vs_node_illegal_row(size_t i)
+const char *vs_node_illegal_entry(size_t i)
 {
 	return i < VS_COUNT(illegal) ? illegal[i].why : NULL;
 }

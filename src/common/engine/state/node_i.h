@@ -141,7 +141,7 @@ struct vs_node {
 	const struct vs_profile *profile;
 	const struct vs_network *net;
 	const struct vs_conf_node *conf;
-	char mgmt_mac[VS_MAC_LEN], macs[VS_CARDS_MAX][VS_MAC_LEN];
+	char mgmt_mac[VS_MAC_LEN], macs[VS_NICS_MAX][VS_MAC_LEN];
 	struct vs_kept *kept;
 
 	/* Slurm's word, and the jobs that it gave the node to */
@@ -199,7 +199,7 @@ void vs_node_condition(struct vs_node *n, enum vs_condition bit, bool on);
  * NULL if their combination is legal. */
 const char *vs_node_illegal(const struct vs_core *c, const struct vs_node *n);
 /* What the i-th row of illegal combinations says; NULL: there are no more. */
-const char *vs_node_illegal_row(size_t i);
+const char *vs_node_illegal_entry(size_t i);
 /* Ends the process if a combination is illegal, in builds for developers
  * (configure --enable-debug); nothing else. */
 void vs_node_assert(const struct vs_core *c, const struct vs_node *n);

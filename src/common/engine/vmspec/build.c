@@ -64,14 +64,14 @@ void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
 
 /* The client's name for what vCenter will show. */
 static const enum vs_vc_net_type net_kinds[] = {
-	[VS_CARD_VMXNET3] = VS_VC_NET_VMXNET3,
-	[VS_CARD_PVRDMA] = VS_VC_NET_PVRDMA,
-	[VS_CARD_SRIOV] = VS_VC_NET_SRIOV,
+	[VS_NIC_VMXNET3] = VS_VC_NET_VMXNET3,
+	[VS_NIC_PVRDMA] = VS_VC_NET_PVRDMA,
+	[VS_NIC_SRIOV] = VS_VC_NET_SRIOV,
 };
 
-int vs_spec_cards(struct vs_core *c, const struct vs_node *n,
-		  const struct vs_hold *h, int64_t now_ms, struct vs_spec *s,
-		  struct vs_err *err)
+int vs_spec_nics(struct vs_core *c, const struct vs_node *n,
+		 const struct vs_hold *h, int64_t now_ms, struct vs_spec *s,
+		 struct vs_err *err)
 {
 	const struct vs_adapter *a = n->profile->adapter;
 
@@ -79,8 +79,8 @@ int vs_spec_cards(struct vs_core *c, const struct vs_node *n,
 		const struct vs_hold_card *held = vs_adapter_vfs(a) &&
 			s->ncards < h->ncards ? &h->cards[s->ncards] : NULL;
 
-		s->cards[s->ncards] = (struct vs_vc_card_spec) {
-			.kind = net_kinds[vs_adapter_kind(a)->card],
+		s->cards[s->ncards] = (struct vs_vc_nic_spec) {
+			.kind = net_kinds[vs_adapter_type_info(a)->card],
 			.mac = n->macs[s->ncards],
 			.network = n->net->moid,
 			.network_name = a->network,
@@ -158,7 +158,7 @@ int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
 	cl.datastore = p->key.store;
 	as.name = p->name;
 	vs_mac_of(c->cluster_id, p->name, 0, 0, as.mgmt_mac);
-	for (unsigned int k = 0; k < VS_CARDS_MAX; k++)
+	for (unsigned int k = 0; k < VS_NICS_MAX; k++)
 		vs_mac_of(c->cluster_id, p->name, k + 1, 0, as.macs[k]);
 	vs_uuid_random(uuid);
 	vs_spec_kv_take(&s, VS_KEY_OWNER, vs_owner_mark(c, p->name, uuid));
@@ -168,7 +168,7 @@ int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
 	vs_spec_kv(&s, "guestinfo.slurm.node", "");
 	vs_spec_kv(&s, "guestinfo.slurm.parent", "yes");
 	vs_spec_kv(&s, vs_vc_guest_keys[VS_VC_G_ROOT_WRITES], "TRUE");
-	if (vs_spec_cards(c, &as, h, 0, &s, err))
+	if (vs_spec_nics(c, &as, h, 0, &s, err))
 		return -1;
 	vs_spec_hardware(c, &as, h, &s, &cl.hw);
 	cl.hw.mgmt_mac = as.mgmt_mac;

@@ -84,7 +84,7 @@ const char *vs_hardware_numa(const struct vs_core *c, const struct vs_node *n,
 			     const struct vs_hold *h, char out[VS_NUMA_LEN])
 {
 	const struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
-	const char *pcis[VS_CARDS_MAX];
+	const char *pcis[VS_NICS_MAX];
 	int many = vs_adapter_vfs(n->profile->adapter);
 
 	out[0] = '\0';

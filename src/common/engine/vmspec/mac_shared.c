@@ -44,7 +44,7 @@ static void macs_free(struct mac *all)
 }
 
 /* A MAC of a node's VM could be this one. */
-static bool by_hand(const struct vs_card *card)
+static bool by_hand(const struct vs_nic *card)
 {
 	return !strncmp(card->mac, "00:50:56:", OURS_LEN) &&
 	       card->mac[OURS_LEN] >= '0' && card->mac[OURS_LEN] <= '3';
@@ -90,7 +90,7 @@ void vs_macs_check(struct vs_core *c)
 
 			mac_add(&all, n->mgmt_mac, n);
 			for (int k = 0;
-			     k < vs_adapter_cards(n->profile->adapter); k++)
+			     k < vs_adapter_total(n->profile->adapter); k++)
 				mac_add(&all, n->macs[k], n);
 		}
 		for (int i = 0; i < vm->ncards; i++) {

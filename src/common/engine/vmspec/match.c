@@ -50,8 +50,8 @@ bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 {
 	vs_assert_locked();
 	return vs_node_fit(c, n, vm) == VS_FIT_RIGHT &&
-	       vs_node_cards_right(n, vm,
-				   vs_ledger_get(&c->ledger, n->name)) &&
+	       vs_node_nics_right(n, vm,
+				  vs_ledger_get(&c->ledger, n->name)) &&
 	       tag_right(n, vm, job, restart);
 }
 
@@ -78,7 +78,7 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 		return !vs_move_may(n, vm) ? VS_SEEN_OFF_STALE :
 			strcmp(h->host, vm->host) && vs_vm_bound(vm) ?
 			VS_SEEN_OFF_OTHER : VS_SEEN_OFF_ELSEWHERE;
-	if (fit == VS_FIT_RECONFIGURE || !vs_node_cards_right(n, vm, h) ||
+	if (fit == VS_FIT_RECONFIGURE || !vs_node_nics_right(n, vm, h) ||
 	    !vs_hardware_right(c, n, vm, h))
 		return VS_SEEN_OFF_OTHER;
 	return VS_SEEN_OFF;

@@ -13,14 +13,14 @@
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
-static bool network_is(const struct vs_network *net, const struct vs_card *card)
+static bool network_is(const struct vs_network *net, const struct vs_nic *card)
 {
 	return !strcmp(card->network, net->moid) ||
 	       (net->portgroup_key[0] &&
 		!strcmp(card->network, net->portgroup_key));
 }
 
-int vs_node_card(const struct vs_node *n, const struct vs_card *card)
+int vs_node_nic(const struct vs_node *n, const struct vs_nic *card)
 {
 	for (int k = 0; k < vs_adapter_nics(n->profile->adapter); k++)
 		if (!strcasecmp(card->mac, n->macs[k]))
@@ -40,31 +40,32 @@ const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN])
 }
 
 /* Off: the card must be able to land on the PF that is held for it. */
-static bool card_lands(const struct vs_card *card,
+static bool card_lands(const struct vs_nic *card,
 		       const struct vs_hold_card *held)
 {
 	return card->automatic ? held->automatic :
 		!held->automatic && !strcmp(card->pci, held->pf);
 }
 
-bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
-			 const struct vs_hold *h)
+bool vs_node_nics_right(const struct vs_node *n, const struct vs_vm *vm,
+			const struct vs_hold *h)
 {
 	int want = vs_adapter_nics(n->profile->adapter), count = 0, k;
 	unsigned int found = 0;
 
 	for (int i = 0; i < vm->ncards; i++) {
-		const struct vs_card *card = &vm->cards[i];
+		const struct vs_nic *card = &vm->cards[i];
 
-		k = vs_node_card(n, card);
+		k = vs_node_nic(n, card);
 		if (k < 0)
 			continue;
-		if (card->kind != vs_adapter_kind(n->profile->adapter)->card ||
+		if (card->kind !=
+			    vs_adapter_type_info(n->profile->adapter)->card ||
 		    !network_is(n->net, card))
 			return false;
 		found |= 1u << k;
 		count++;
-		if (card->kind == VS_CARD_SRIOV && vm->power != VS_POWER_ON &&
+		if (card->kind == VS_NIC_SRIOV && vm->power != VS_POWER_ON &&
 		    h && (k >= h->ncards || !card_lands(card, &h->cards[k])))
 			return false;
 	}
@@ -72,15 +73,15 @@ bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
 	       vs_node_devices_right(n, vm, h);
 }
 
-int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
-		  struct vs_hold_card to[VS_CARDS_MAX])
+int vs_node_nics(const struct vs_node *n, const struct vs_vm *vm,
+		 struct vs_hold_card to[VS_NICS_MAX])
 {
 	int count = 0;
 
-	memset(to, 0, VS_CARDS_MAX * sizeof(*to));
+	memset(to, 0, VS_NICS_MAX * sizeof(*to));
 	for (int k = 0; k < vs_adapter_nics(n->profile->adapter); k++)
 		for (int i = 0; i < vm->ncards; i++)
-			if (vm->cards[i].kind == VS_CARD_SRIOV &&
+			if (vm->cards[i].kind == VS_NIC_SRIOV &&
 			    !strcasecmp(vm->cards[i].mac, n->macs[k])) {
 				vs_strlcpy(to[count++].pf, vm->cards[i].pci,
 					   VS_PCI_LEN);
@@ -97,6 +98,6 @@ bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n)
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
 	return vm && vs_job_runs(n) && !vs_node_is(n, VS_COND_POWER_CYCLE) &&
-	       vs_node_cards_right(n, vm,
-				   vs_ledger_get(&c->ledger, n->name));
+	       vs_node_nics_right(n, vm,
+				  vs_ledger_get(&c->ledger, n->name));
 }

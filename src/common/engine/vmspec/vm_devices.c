@@ -22,12 +22,14 @@ static const struct vs_adapter *slot(const struct vs_node *n, int k, int *card)
 	int own = vs_adapter_nics(a) ? 0 : vs_adapter_vfs(a);
 
 	*card = k < own ? k : vs_adapter_vfs(a) + k - own;
-	return k < own ? a : k - own < vs_adapter_beside(a) ? a->with : NULL;
+	return k < own				  ? a :
+	       k - own < vs_adapter_additional(a) ? a->with :
+						    NULL;
 }
 
 /* By its address; of a host that isn't known, or doesn't offer it any more, the
  * address says all that there is. */
-static bool fixed_is(const struct vs_vm *vm, const struct vs_card *card,
+static bool fixed_is(const struct vs_vm *vm, const struct vs_nic *card,
 		     const struct vs_adapter *a,
 		     const struct vs_hold_card *held)
 {
@@ -42,11 +44,11 @@ static bool fixed_is(const struct vs_vm *vm, const struct vs_card *card,
 }
 
 /* held NULL: whichever of its kind. */
-static bool card_is(const struct vs_vm *vm, const struct vs_card *card,
+static bool card_is(const struct vs_vm *vm, const struct vs_nic *card,
 		    const struct vs_adapter *a,
 		    const struct vs_hold_card *held)
 {
-	const struct vs_adapter_kind *kind = vs_adapter_kind(a);
+	const struct vs_adapter_type_info *kind = vs_adapter_type_info(a);
 
 	if (card->kind != kind->card)
 		return false;
@@ -85,12 +87,12 @@ bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
 		taken |= 1u << at;
 	}
 	for (int i = 0; i < vm->ncards; i++)
-		k -= vs_card_is_device(&vm->cards[i]);
+		k -= vs_nic_is_device(&vm->cards[i]);
 	return !k;
 }
 
 void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
-		     struct vs_hold_card to[VS_CARDS_MAX], int *count)
+		     struct vs_hold_card to[VS_NICS_MAX], int *count)
 {
 	const struct vs_adapter *a;
 	unsigned int taken = 0;
@@ -104,7 +106,7 @@ void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
 			continue;
 		taken |= 1u << at;
 		rows = vm->host_ptr ?
-			vs_card_rows(vm->host_ptr, &vm->cards[at]) : 0;
+			vs_nic_entries(vm->host_ptr, &vm->cards[at]) : 0;
 		vs_strlcpy(to[*count].pf, rows ?
 			   vm->host_ptr->pfs[__builtin_ctz(rows)].pci : "",
 			   VS_PCI_LEN);
@@ -112,19 +114,19 @@ void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
 	}
 }
 
-static int bound(const struct vs_vm *vm, int keys[VS_VM_CARDS])
+static int bound(const struct vs_vm *vm, int keys[VS_VM_NICS])
 {
 	int n = 0;
 
 	for (int i = 0; i < vm->ncards; i++)
-		if (vm->cards[i].kind == VS_CARD_PCI_FIXED)
+		if (vm->cards[i].kind == VS_NIC_PCI_FIXED)
 			keys[n++] = vm->cards[i].key;
 	return n;
 }
 
 bool vs_vm_bound(const struct vs_vm *vm)
 {
-	int keys[VS_VM_CARDS];
+	int keys[VS_VM_NICS];
 
 	return bound(vm, keys) > 0;
 }
@@ -132,7 +134,7 @@ bool vs_vm_bound(const struct vs_vm *vm)
 int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
 		     const struct vs_vc_op *op, struct vs_err *err)
 {
-	int keys[VS_VM_CARDS];
+	int keys[VS_VM_NICS];
 	struct vs_vc_hw hw = { .gone = keys };
 
 	hw.ngone = bound(vm, keys);
@@ -142,7 +144,7 @@ int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
 
 /* A device by its address, as its host has it. */
 static int spec_fixed(struct vs_core *c, const struct vs_hold *h, int card,
-		      int64_t now_ms, struct vs_vc_card_spec *s,
+		      int64_t now_ms, struct vs_vc_nic_spec *s,
 		      struct vs_err *err)
 {
 	struct vs_host *host = vs_host_get(&c->inv, h->host);
@@ -157,42 +159,47 @@ static int spec_fixed(struct vs_core *c, const struct vs_hold *h, int card,
 	s->kind = VS_VC_PCI_FIXED;
 	s->pci = row->pci;
 	s->name = row->pnic;
-	s->system = vs_offer_system(c, host, row->pci, now_ms, err);
+	s->system = vs_device_ids_system(c, host, row->pci, now_ms, err);
 	return s->system ? 0 : -1;
 }
 
 /* What its host says of the parameters that the adapter gives its devices. */
 static int spec_params(struct vs_core *c, const struct vs_hold *h,
-		       int64_t now_ms, struct vs_vc_card_spec *s,
+		       int64_t now_ms, struct vs_vc_nic_spec *s,
 		       struct vs_err *err)
 {
 	struct vs_host *host = vs_host_get(&c->inv, h->host);
 
-	return !host || !s->params[0] ? 0 :
-		vs_offer_options(c, host, now_ms, &s->options, &s->noptions,
-				 err);
+	return !host || !s->params[0] ?
+		       0 :
+		       vs_device_ids_options(c, host, now_ms, &s->options,
+					     &s->noptions, err);
 }
 
 int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 		    const struct vs_hold *h, int64_t now_ms,
-		    struct vs_vc_card_spec *s, int *count, struct vs_err *err)
+		    struct vs_vc_nic_spec *s, int *count, struct vs_err *err)
 {
 	const struct vs_adapter *a;
 	int card;
 
 	for (int k = 0; (a = slot(n, k, &card)); k++) {
-		struct vs_vc_card_spec one = {
-			.kind = vs_adapter_kind(a)->by_class ? VS_VC_PCI_DVX :
-				vs_adapter_kind(a)->by_profile ?
-				VS_VC_PCI_VGPU : VS_VC_PCI_DYNAMIC,
-			.vendor = a->vendor, .device = a->device,
-			.label = a->label, .params = a->params,
+		struct vs_vc_nic_spec one = {
+			.kind = vs_adapter_type_info(a)->by_class ?
+					VS_VC_PCI_DVX :
+				vs_adapter_type_info(a)->by_profile ?
+					VS_VC_PCI_VGPU :
+					VS_VC_PCI_DYNAMIC,
+			.vendor = a->vendor,
+			.device = a->device,
+			.label = a->label,
+			.params = a->params,
 		};
 
-		if (vs_adapter_kind(a)->fixed &&
+		if (vs_adapter_type_info(a)->fixed &&
 		    spec_fixed(c, h, card, now_ms, &one, err))
 			return -1;
-		if (vs_adapter_kind(a)->by_class &&
+		if (vs_adapter_type_info(a)->by_class &&
 		    spec_params(c, h, now_ms, &one, err))
 			return -1;
 		s[(*count)++] = one;
@@ -209,7 +216,7 @@ static char *ids_of(const struct vs_adapter *a)
 	if (!vs_adapter_named(a))
 		return vs_asprintf("%04x:%04x", vendor,
 				   (unsigned int)a->device);
-	if (vs_adapter_kind(a)->by_profile)
+	if (vs_adapter_type_info(a)->by_profile)
 		vendor = vs_vgpu_vendor(a->label);
 	return vendor ? vs_asprintf("%04x:any", vendor) : vs_strdup("none");
 }

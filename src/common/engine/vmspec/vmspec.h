@@ -13,16 +13,16 @@
 /* ---- nics.c -------------------------------------------------------------- */
 
 /* Which of the node's cards is it, by its MAC: -1, none. */
-int vs_node_card(const struct vs_node *n, const struct vs_card *card);
-#define VS_MACS_LEN (VS_CARDS_MAX * VS_MAC_LEN)
+int vs_node_nic(const struct vs_node *n, const struct vs_nic *card);
+#define VS_MACS_LEN (VS_NICS_MAX * VS_MAC_LEN)
 const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN]);
 /* The PFs of its VM's VFs ("": not shown), in the order of the node's cards. */
-int vs_node_cards(const struct vs_node *n, const struct vs_vm *vm,
-		  struct vs_hold_card to[VS_CARDS_MAX]);
+int vs_node_nics(const struct vs_node *n, const struct vs_vm *vm,
+		 struct vs_hold_card to[VS_NICS_MAX]);
 /* Has it exactly one card with each of our MACs, of the right kind, on the
  * right network, and on the PF that is held if that was an explicit choice? */
-bool vs_node_cards_right(const struct vs_node *n, const struct vs_vm *vm,
-			 const struct vs_hold *h);
+bool vs_node_nics_right(const struct vs_node *n, const struct vs_vm *vm,
+			const struct vs_hold *h);
 bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n);
 
 /* ---- match.c: is this VM what its node needs? ------------------------------ */
@@ -54,7 +54,7 @@ bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
 /* The rows that they are counted on, in the order of the node's slots, into
  * to[*count], and behind those that are there. */
 void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
-		     struct vs_hold_card to[VS_CARDS_MAX], int *count);
+		     struct vs_hold_card to[VS_NICS_MAX], int *count);
 /* Has it a device by its address? Then it can be registered on no other host,
  * before that was taken out of it. */
 bool vs_vm_bound(const struct vs_vm *vm);
@@ -68,7 +68,7 @@ int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
  * why; VS_OK: it is being asked for (inventory.h). */
 int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 		    const struct vs_hold *h, int64_t now_ms,
-		    struct vs_vc_card_spec *s, int *count, struct vs_err *err);
+		    struct vs_vc_nic_spec *s, int *count, struct vs_err *err);
 /* "10de:20b0,10de:any,none" for the guest, to be free()d; NULL: it has none. */
 char *vs_node_device_ids(const struct vs_node *n);
 
@@ -76,9 +76,9 @@ char *vs_node_device_ids(const struct vs_node *n);
 
 #define VS_SPEC_KV_MAX 48
 struct vs_spec {		/* memory behind a vs_vc_hw */
-	struct vs_vc_card_spec cards[VS_CARDS_MAX];
+	struct vs_vc_nic_spec cards[VS_NICS_MAX];
 	int ncards;
-	int gone[VS_VM_CARDS];		/* keys of those that go */
+	int gone[VS_VM_NICS];		/* keys of those that go */
 	char macs[VS_MACS_LEN];
 	struct vs_vc_kv kv[VS_SPEC_KV_MAX];
 	size_t nkv;
@@ -100,9 +100,9 @@ void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
 		   struct vs_spec *s);
 /* Fills the node's cards and devices, by what is held. Returns 0. Returns -1 as
  * vs_spec_devices() does. */
-int vs_spec_cards(struct vs_core *c, const struct vs_node *n,
-		  const struct vs_hold *h, int64_t now_ms, struct vs_spec *s,
-		  struct vs_err *err);
+int vs_spec_nics(struct vs_core *c, const struct vs_node *n,
+		 const struct vs_hold *h, int64_t now_ms, struct vs_spec *s,
+		 struct vs_err *err);
 /* Fills hw with what is in s and with the profile's hardware; it borrows s. */
 void vs_spec_hardware(const struct vs_core *c, const struct vs_node *n,
 		      const struct vs_hold *h, struct vs_spec *s,

@@ -26,7 +26,7 @@ static uint32_t all_pfs(const struct vs_host *h)
 	return mask;
 }
 
-uint32_t vs_rows_nodes(const struct vs_host *h, uint32_t rows)
+uint32_t vs_entries_nodes(const struct vs_host *h, uint32_t rows)
 {
 	uint32_t nodes = 0;
 
@@ -81,7 +81,7 @@ static uint32_t bus_pfs(const struct vs_host *h, const char *pci)
 }
 
 /* A device by its address, or a VF that is handed out like one. */
-static uint32_t fixed_rows(const struct vs_host *h, const struct vs_card *c)
+static uint32_t fixed_rows(const struct vs_host *h, const struct vs_nic *c)
 {
 	const struct vs_pf *row = vs_host_device(h, c->pci);
 
@@ -93,7 +93,7 @@ static uint32_t fixed_rows(const struct vs_host *h, const struct vs_card *c)
 /* Devices of its kind, those that are handed out by their address too: vCenter
  * doesn't say which of them the card has. If there are none, the card may have
  * a VF of any PF. */
-static uint32_t dynamic_rows(const struct vs_host *h, const struct vs_card *c)
+static uint32_t dynamic_rows(const struct vs_host *h, const struct vs_nic *c)
 {
 	uint32_t mask = 0;
 
@@ -109,33 +109,33 @@ static uint32_t dynamic_rows(const struct vs_host *h, const struct vs_card *c)
 
 /* Those of its class or profile. A DVX device of a class that is not counted may
  * be a VF of any PF; a vGPU is no VF. */
-static uint32_t named_rows(const struct vs_host *h, const struct vs_card *c)
+static uint32_t named_rows(const struct vs_host *h, const struct vs_nic *c)
 {
 	for (int i = 0; i < h->npfs; i++)
 		if (h->pfs[i].of && h->pfs[i].of->named == c->kind &&
 		    !strcmp(h->pfs[i].of->label, c->network))
 			return 1u << i;
-	return c->kind == VS_CARD_PCI_DVX ? all_pfs(h) : 0;
+	return c->kind == VS_NIC_PCI_DVX ? all_pfs(h) : 0;
 }
 
 /* The rows of its host that a powered-on VM's card may take one of. */
-uint32_t vs_card_rows(const struct vs_host *h, const struct vs_card *c)
+uint32_t vs_nic_entries(const struct vs_host *h, const struct vs_nic *c)
 {
 	uint32_t mask;
 
 	switch (c->kind) {
-	case VS_CARD_SRIOV:
+	case VS_NIC_SRIOV:
 		/* "" is no PF's address, a vanished one isn't either */
 		mask = pf_bit(h, c->pci);
 		if (!mask)
 			mask = switch_pfs(h, c->switch_uuid);
 		return mask ? mask : all_pfs(h);
-	case VS_CARD_PCI_FIXED:
+	case VS_NIC_PCI_FIXED:
 		return fixed_rows(h, c);
-	case VS_CARD_PCI_DYNAMIC:
+	case VS_NIC_PCI_DYNAMIC:
 		return dynamic_rows(h, c);
-	case VS_CARD_PCI_DVX:
-	case VS_CARD_PCI_VGPU:
+	case VS_NIC_PCI_DVX:
+	case VS_NIC_PCI_VGPU:
 		return named_rows(h, c);
 	default:
 		return 0;
@@ -154,30 +154,30 @@ uint32_t vs_hold_rows(const struct vs_host *h, const struct vs_hold_card *card)
 }
 
 /* Of the row i; rows: those that it may be on, which is one of each. */
-int vs_card_takes(const struct vs_host *h, uint32_t rows, int i,
-		  const struct vs_card *c)
+int vs_nic_takes(const struct vs_host *h, uint32_t rows, int i,
+		 const struct vs_nic *c)
 {
-	return rows >> i & 1 ? 1 : c->kind == VS_CARD_PCI_VGPU ?
+	return rows >> i & 1 ? 1 : c->kind == VS_NIC_PCI_VGPU ?
 		vs_vgpu_crowds(h, i, c->network) : 0;
 }
 
 int vs_hold_takes(const struct vs_host *h, uint32_t rows, int i)
 {
 	/* several rows are PFs, and a PF crowds no other row */
-	return rows >> i & 1 ? 1 : vs_row_crowds(h, i, __builtin_ctz(rows));
+	return rows >> i & 1 ? 1 : vs_entry_crowds(h, i, __builtin_ctz(rows));
 }
 
 /* ---- what stands for a hold ------------------------------------------------ */
 
 /* A hold on a PF is for an SR-IOV card, one on a row of devices for a device. */
-static bool is_for(const struct vs_card *c, bool device)
+static bool is_for(const struct vs_nic *c, bool device)
 {
-	return device ? vs_card_is_device(c) : c->kind == VS_CARD_SRIOV;
+	return device ? vs_nic_is_device(c) : c->kind == VS_NIC_SRIOV;
 }
 
 /* Does the VM have what the hold is for? All its cards are shown at once. */
-bool vs_vm_has_cards(const struct vs_vm *vm, const struct vs_host *h,
-		     const struct vs_hold *hold)
+bool vs_vm_has_nics(const struct vs_vm *vm, const struct vs_host *h,
+		    const struct vs_hold *hold)
 {
 	bool device = h->devices != NULL;
 
@@ -190,16 +190,16 @@ bool vs_vm_has_cards(const struct vs_vm *vm, const struct vs_host *h,
 }
 
 /* On how many of its cards' behalf a VF of this PF may be in use. */
-int vs_vm_cards_on(const struct vs_vm *vm, int pf)
+int vs_vm_nics_on(const struct vs_vm *vm, int pf)
 {
 	const struct vs_host *h = vm->host_ptr;
 	int n = 0;
 
 	for (int i = 0; i < vm->ncards; i++) {
-		const struct vs_card *c = &vm->cards[i];
+		const struct vs_nic *c = &vm->cards[i];
 
 		if (is_for(c, h->pfs[pf].of))
-			n += vs_card_takes(h, vs_card_rows(h, c), pf, c);
+			n += vs_nic_takes(h, vs_nic_entries(h, c), pf, c);
 	}
 	return n;
 }

@@ -143,7 +143,7 @@ static void brief(const struct now *u, const struct vs_host *h)
 	};
 	for (int i = 0; i < h->npfs; i++)
 		b->shared |= h->pfs[i].of && h->pfs[i].of->named ==
-			VS_CARD_PCI_VGPU ? 1u << i : 0;
+			VS_NIC_PCI_VGPU ? 1u << i : 0;
 	b->stores = &u->s->stores[(size_t)h->index * VS_HOST_STORES];
 	if (u->inv->nuses)
 		b->nstores = vs_room_stores(u->inv, h, b->stores,

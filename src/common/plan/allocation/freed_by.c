@@ -46,7 +46,7 @@ static int own_room(const struct vs_freed *f)
 
 static int beside_room(const struct vs_freed *f)
 {
-	return room_on(f, f->beside, vs_adapter_beside(f->adapter), false);
+	return room_on(f, f->beside, vs_adapter_additional(f->adapter), false);
 }
 
 int vs_freed_room(const struct vs_freed *f)
@@ -65,7 +65,7 @@ static int gives(const struct vs_host *h, int i, const char *pci)
 		return 1;
 	for (row = 0; row < h->npfs && strcmp(h->pfs[row].pci, pci); row++)
 		;
-	return row < h->npfs ? vs_row_crowds(h, i, row) : 0;
+	return row < h->npfs ? vs_entry_crowds(h, i, row) : 0;
 }
 
 bool vs_freed_add(struct vs_freed *f, const struct vs_hold *h, int most)
@@ -98,5 +98,6 @@ bool vs_freed_singly(const struct vs_adapter *a)
 {
 	const struct vs_adapter *one = vs_adapter_vfs(a) ? a : a->with;
 
-	return vs_adapter_takes(a) == 1 && !vs_adapter_kind(one)->by_profile;
+	return vs_adapter_takes(a) == 1 &&
+	       !vs_adapter_type_info(one)->by_profile;
 }

@@ -231,15 +231,15 @@ static void sum_start(const struct vs_host *h, struct vs_host_sum *s)
 }
 
 /* Of one card; returns the rows that it may be on. */
-static uint32_t sum_card(const struct vs_vm *vm, const struct vs_card *c,
+static uint32_t sum_card(const struct vs_vm *vm, const struct vs_nic *c,
 			 enum vs_owner owner, struct vs_host_sum *s)
 {
-	uint32_t mask = vs_card_rows(vm->host_ptr, c);
+	uint32_t mask = vs_nic_entries(vm->host_ptr, c);
 
 	for (int i = 0; i < vm->host_ptr->npfs; i++) {
 		if (!(mask & 1u << i)) {
-			s->pf[i].crowded += vs_card_takes(vm->host_ptr, mask,
-							  i, c);
+			s->pf[i].crowded += vs_nic_takes(vm->host_ptr, mask,
+							 i, c);
 			continue;
 		}
 		if (vs_owner_is_ours(owner))
@@ -277,14 +277,14 @@ static void sum_vm(const struct vs_vm *vm, const char *folder,
 	owner = vs_vm_owner(vm, folder, cluster_id);
 	for (int i = 0; i < vm->ncards; i++)
 		rows |= sum_card(vm, &vm->cards[i], owner, s);
-	vs_sum_nodes(s, vs_rows_nodes(h, rows), 1, vm->memory_mb, vm->vcpus);
+	vs_sum_nodes(s, vs_entries_nodes(h, rows), 1, vm->memory_mb, vm->vcpus);
 }
 
 /* Its VFs but for those that this VM's cards stand for, NULL: none do. */
 static void sum_hold_vfs(const struct vs_host *h, const struct vs_hold *hold,
 			 const struct vs_vm *vm, struct vs_host_sum *s)
 {
-	uint32_t masks[VS_CARDS_MAX], rows = 0, had = 0;
+	uint32_t masks[VS_NICS_MAX], rows = 0, had = 0;
 
 	for (int c = 0; c < hold->ncards; c++)
 		masks[c] = vs_hold_rows(h, &hold->cards[c]);
@@ -297,7 +297,7 @@ static void sum_hold_vfs(const struct vs_host *h, const struct vs_hold *hold,
 			on |= masks[c];
 		}
 		if (held && vm)
-			held -= vs_vm_cards_on(vm, i);
+			held -= vs_vm_nics_on(vm, i);
 		if (held <= 0)
 			continue;
 		if (!(on >> i & 1)) {
@@ -308,9 +308,9 @@ static void sum_hold_vfs(const struct vs_host *h, const struct vs_hold *hold,
 		rows |= 1u << i;
 	}
 	for (int i = 0; vm && i < vm->ncards; i++)
-		had |= vs_card_rows(h, &vm->cards[i]);
-	vs_sum_nodes(s, vs_rows_nodes(h, rows) & ~vs_rows_nodes(h, had), 1,
-		     hold->mem_mb, hold->vcpus);
+		had |= vs_nic_entries(h, &vm->cards[i]);
+	vs_sum_nodes(s, vs_entries_nodes(h, rows) & ~vs_entries_nodes(h, had),
+		     1, hold->mem_mb, hold->vcpus);
 }
 
 /* What of a hold no VM stands for yet, on the hold's own host. */
@@ -325,7 +325,7 @@ static void sum_hold(const struct vs_inventory *inv, const struct vs_host *h,
 			     hold->state != VS_HOLD_PROMISED);
 
 	if (hold->ncards && !(stands && hold->state != VS_HOLD_PROMISED &&
-			      vs_vm_has_cards(vm, h, hold)))
+			      vs_vm_has_nics(vm, h, hold)))
 		sum_hold_vfs(h, hold, stands && hold->state ==
 			     VS_HOLD_PROMISED ? vm : NULL, s);
 	if (stands)

@@ -42,7 +42,7 @@ struct vs_hold_card {
 struct vs_hold {
 	char node[VS_NAME_LEN];
 	char host[VS_MOID_LEN];
-	struct vs_hold_card cards[VS_CARDS_MAX]; /* in the order of its PFs */
+	struct vs_hold_card cards[VS_NICS_MAX]; /* in the order of its PFs */
 	int ncards;			/* 0: takes no VF */
 	enum vs_hold_state state;
 	char vm[VS_MOID_LEN];		/* "" until the VM exists */
@@ -100,7 +100,7 @@ void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
 bool vs_hold_is_on(const struct vs_hold *h, const struct vs_hold_card *cards,
 		   int n);
 /* "0000:3b:00.0,0000:5e:00.0"; "" where it takes no VF. */
-#define VS_PFS_LEN (VS_CARDS_MAX * VS_PCI_LEN)
+#define VS_PFS_LEN (VS_NICS_MAX * VS_PCI_LEN)
 const char *vs_hold_pfs(const struct vs_hold *h, char out[VS_PFS_LEN]);
 /* The VM that stands for the hold, "" while there is none. */
 void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm);
@@ -138,20 +138,20 @@ void vs_ledger_host_room(const struct vs_ledger *l,
 
 /* Bits of the host's rows (vs_host.pfs): what a powered-on VM's card may be on,
  * 0: nothing that is counted; and what a hold's card may be. */
-uint32_t vs_card_rows(const struct vs_host *h, const struct vs_card *c);
+uint32_t vs_nic_entries(const struct vs_host *h, const struct vs_nic *c);
 uint32_t vs_hold_rows(const struct vs_host *h,
 		      const struct vs_hold_card *card);
 /* How many of the row i (an index) are no more to be had for it: 1 of those that
  * it may be on (rows: as told by the above); more, of vGPUs of another profile,
  * which get nothing of its GPU. */
-int vs_card_takes(const struct vs_host *h, uint32_t rows, int i,
-		  const struct vs_card *c);
+int vs_nic_takes(const struct vs_host *h, uint32_t rows, int i,
+		 const struct vs_nic *c);
 int vs_hold_takes(const struct vs_host *h, uint32_t rows, int i);
 /* Does the VM have cards of the kind that the hold is for? How many of this row
  * of its host (an index) may be in use on its cards' behalf? */
-bool vs_vm_has_cards(const struct vs_vm *vm, const struct vs_host *h,
-		     const struct vs_hold *hold);
-int vs_vm_cards_on(const struct vs_vm *vm, int row);
+bool vs_vm_has_nics(const struct vs_vm *vm, const struct vs_host *h,
+		    const struct vs_hold *hold);
+int vs_vm_nics_on(const struct vs_vm *vm, int row);
 
 /* All of it for a host, as placement needs it. */
 struct vs_host_sum {
@@ -169,7 +169,7 @@ struct vs_host_sum {
 };
 /* The NUMA nodes that these rows are on; those beyond VS_HOST_NODES, and where
  * it isn't known, are left out. */
-uint32_t vs_rows_nodes(const struct vs_host *h, uint32_t rows);
+uint32_t vs_entries_nodes(const struct vs_host *h, uint32_t rows);
 /* A VM with devices on these nodes comes (sign 1) or goes (-1). */
 void vs_sum_nodes(struct vs_host_sum *sum, uint32_t nodes, int sign,
 		  int64_t mem_mb, int vcpus);

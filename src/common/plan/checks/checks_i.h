@@ -39,8 +39,8 @@ bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
 			struct vs_found_list *l);
 /* A card of a kind by which this adapter's VMs get to its network on other
  * hosts; where none is known, any. */
-bool vs_check_card_of(const struct vs_usual *u, const struct vs_adapter *a,
-		      const char *driver);
+bool vs_check_nic_adapter(const struct vs_usual *u, const struct vs_adapter *a,
+			  const char *driver);
 /* It has one that no adapter draws on, though it could be this one's. */
 bool vs_check_spare(const struct vs_check_site *s, const struct vs_usual *u,
 		    const struct vs_host *h, size_t a);

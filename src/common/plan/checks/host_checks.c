@@ -350,7 +350,7 @@ static void check_gpus(const struct vs_check_site *s, const struct vs_host *h,
 	bool wanted = false;
 
 	for (size_t a = 0; a < s->nadapters; a++)
-		wanted |= vs_adapter_kind(&s->adapters[a])->by_profile;
+		wanted |= vs_adapter_type_info(&s->adapters[a])->by_profile;
 	for (int i = 0; wanted && i < f->ngpus; i++) {
 		const struct vs_gpu_facts *g = &f->gpus[i];
 

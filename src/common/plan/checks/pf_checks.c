@@ -185,8 +185,8 @@ bool vs_check_has_pf(const struct vs_check_site *s, const struct vs_host *h,
 	return false;
 }
 
-bool vs_check_card_of(const struct vs_usual *u, const struct vs_adapter *a,
-		      const char *driver)
+bool vs_check_nic_adapter(const struct vs_usual *u, const struct vs_adapter *a,
+			  const char *driver)
 {
 	int n, others;
 
@@ -201,8 +201,8 @@ bool vs_check_spare(const struct vs_check_site *s, const struct vs_usual *u,
 		struct vs_pf pf = h->pfs[i];
 
 		if (drawn_by(s, h, &pf) ||
-		    !vs_check_card_of(u, &s->adapters[a], h->facts ?
-				      h->facts->pfs[i].driver : ""))
+		    !vs_check_nic_adapter(u, &s->adapters[a], h->facts ?
+					  h->facts->pfs[i].driver : ""))
 			continue;
 		vs_strlcpy(pf.switch_uuid, s->nets[a].switch_uuid,
 			   sizeof(pf.switch_uuid));
@@ -241,7 +241,7 @@ bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
 		vs_strlcpy(pf.switch_uuid, f->switch_uuid,
 			   sizeof(pf.switch_uuid));
 		if (!vs_pf_reaches(ad, &s->nets[a], &pf) ||
-		    !(none ? vs_check_card_of(u, ad, f->driver) :
+		    !(none ? vs_check_nic_adapter(u, ad, f->driver) :
 		      f->driver[0] && vs_check_has_pf(s, h, a, f->driver)))
 			continue;
 		some = true;

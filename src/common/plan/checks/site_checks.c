@@ -34,7 +34,7 @@ bool vs_check_bars(const struct vs_found *f, const struct vs_profile *prof)
 		return prof->template_hw < needs_hw(prof);
 	case VS_CHECK_TEMPLATE_FIRMWARE:
 		return vs_profile_efi(prof);
-	case VS_CHECK_TEMPLATE_CARD:
+	case VS_CHECK_TEMPLATE_NIC:
 		return true;
 	default:
 		return false;
@@ -227,7 +227,7 @@ void vs_check_template(const struct vs_check_site *s,
 	if (t->passthrough <= 0)	/* that is told already */
 		check_own_card(s, t, l);
 	if (t->passthrough > 0)
-		vs_found_add(l, VS_CHECK_TEMPLATE_CARD, t->name,
+		vs_found_add(l, VS_CHECK_TEMPLATE_NIC, t->name,
 			vs_asprintf("%d of them", t->passthrough),
 			vs_strdup("none: each clone gets its own"),
 			as_vm(t, card));

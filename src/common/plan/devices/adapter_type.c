@@ -27,7 +27,7 @@ const char *const vs_operation_names[VS_OPERATIONS] = {
 	[VS_OPERATION_INSTANT] = "instant",
 };
 
-const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
+const struct vs_adapter_type_info vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 	/* Emulated: no pinning, nothing forbidden. Hardware version 7 brought
 	 * it (vSphere's adapter type table). Instant clones from 6.7; devices
 	 * whose state isn't in the VM's memory forbid them (InstantClone_Task:
@@ -36,7 +36,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "vmxnet3", .offered = true,
 		.takes_vf = false, .full_memory = false,
 		.network = true, .needs_dvs = false, .rdma = false,
-		.card = VS_CARD_VMXNET3,
+		.card = VS_NIC_VMXNET3,
 		.since = VS_RELEASE(4, 0, 0), .min_hw = 7,
 		.can = {
 			[VS_OPERATION_VMOTION] = ALWAYS, [VS_OPERATION_SNAPSHOT] = ALWAYS,
@@ -54,7 +54,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "pvrdma", .offered = true,
 		.takes_vf = false, .full_memory = false,
 		.network = true, .needs_dvs = true, .rdma = true,
-		.card = VS_CARD_PVRDMA,
+		.card = VS_NIC_PVRDMA,
 		.since = VS_RELEASE(6, 5, 0), .min_hw = 13,
 		.can = {
 			[VS_OPERATION_VMOTION] = ALWAYS, [VS_OPERATION_SNAPSHOT] = ALWAYS,
@@ -75,7 +75,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.takes_vf = true, .unit = "VF", .full_memory = true,
 		.network = true, .needs_dvs = false, .rdma = true,
 		.infiniband = true,
-		.card = VS_CARD_SRIOV,
+		.card = VS_NIC_SRIOV,
 		.since = VS_RELEASE(5, 5, 0), .min_hw = 10,
 		.can = {
 			[VS_OPERATION_VMOTION] = NEVER, [VS_OPERATION_SNAPSHOT] = NEVER,
@@ -92,7 +92,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "directpath", .offered = true,
 		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
-		.card = VS_CARD_PCI_FIXED, .fixed = true,
+		.card = VS_NIC_PCI_FIXED, .fixed = true,
 		.since = VS_RELEASE(4, 0, 0), .min_hw = 7,
 		.can = {
 			[VS_OPERATION_VMOTION] = NEVER, [VS_OPERATION_SNAPSHOT] = NEVER,
@@ -109,7 +109,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "dynamic-directpath", .offered = true,
 		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
-		.card = VS_CARD_PCI_DYNAMIC,
+		.card = VS_NIC_PCI_DYNAMIC,
 		.since = VS_RELEASE(7, 0, 0), .min_hw = 17,
 		.can = {
 			[VS_OPERATION_VMOTION] = NEVER, [VS_OPERATION_SNAPSHOT] = NEVER,
@@ -126,7 +126,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "dvx", .offered = true,
 		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = true,
-		.card = VS_CARD_PCI_DVX, .by_class = true,
+		.card = VS_NIC_PCI_DVX, .by_class = true,
 		.since = VS_RELEASE(8, 0, 0), .min_hw = 20,
 		.can = {
 			[VS_OPERATION_VMOTION] = VENDOR(8, 0, 0),
@@ -145,7 +145,7 @@ const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "vgpu", .offered = true,
 		.takes_vf = true, .unit = "vGPU", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
-		.card = VS_CARD_PCI_VGPU, .by_profile = true,
+		.card = VS_NIC_PCI_VGPU, .by_profile = true,
 		.since = VS_RELEASE(6, 0, 0), .min_hw = 11,
 		.can = {
 			[VS_OPERATION_VMOTION] = FROM(6, 7, 1),
@@ -169,10 +169,10 @@ bool vs_adapter_can(enum vs_adapter_type type, enum vs_operation deed,
 
 int vs_adapter_hw(const struct vs_adapter *a)
 {
-	int hw = vs_adapter_kind(a)->min_hw;
+	int hw = vs_adapter_type_info(a)->min_hw;
 
-	return a->with && vs_adapter_kind(a->with)->min_hw > hw ?
-		vs_adapter_kind(a->with)->min_hw : hw;
+	return a->with && vs_adapter_type_info(a->with)->min_hw > hw ?
+		vs_adapter_type_info(a->with)->min_hw : hw;
 }
 
 /* One window for all of them: a power of two that holds both, the size that
@@ -188,7 +188,7 @@ int vs_adapter_mmio(const struct vs_adapter *a)
 
 bool vs_adapter_p2p(const struct vs_adapter *a)
 {
-	return vs_adapter_kind(a)->rdma && vs_adapter_beside(a) > 0;
+	return vs_adapter_type_info(a)->rdma && vs_adapter_additional(a) > 0;
 }
 
 bool vs_adapter_relaxes_acs(const struct vs_adapter *a)
@@ -225,7 +225,7 @@ int vs_adapter_type_parse(const char *s, enum vs_adapter_type *out,
 	size_t len = 0;
 
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++) {
-		const struct vs_adapter_kind *k = &vs_adapter_kinds[i];
+		const struct vs_adapter_type_info *k = &vs_adapter_kinds[i];
 
 		if (s && !strcasecmp(s, k->name) && k->offered) {
 			*out = i;

@@ -18,7 +18,7 @@
 #include "util/card.h"
 #include "util/ipv4.h"
 
-#define VS_CARDS_MAX 8		/* cards and devices of one VM */
+#define VS_NICS_MAX 8		/* cards and devices of one VM */
 #define VS_DEVICE_LABEL 64	/* a device's hardware label; a class of DVX
 				 * devices, a vGPU's profile */
 #define VS_DEVICE_PARAMS 256	/* "key=value,key=value" */
@@ -57,7 +57,7 @@ struct vs_can {
 	bool vendor;			/* where the device's driver can do it */
 };
 
-struct vs_adapter_kind {
+struct vs_adapter_type_info {
 	const char *name;		/* as in vsphere.conf's Type= */
 	bool offered;			/* vsphere.conf takes it */
 	bool takes_vf;			/* one VF of a PF per card, or a device:
@@ -70,14 +70,14 @@ struct vs_adapter_kind {
 	bool needs_dvs;			/* a distributed one */
 	bool rdma;
 	bool infiniband;		/* its port may be one */
-	enum vs_card_kind card;
+	enum vs_nic_type card;
 	int since;			/* release of vSphere */
 	int min_hw;			/* VM hardware version */
 	struct vs_can can[VS_OPERATIONS];
 	const char *needs;		/* beside these, for people; or NULL */
 };
 
-extern const struct vs_adapter_kind vs_adapter_kinds[VS_ADAPTER_TYPES];
+extern const struct vs_adapter_type_info vs_adapter_kinds[VS_ADAPTER_TYPES];
 extern const char *const vs_operation_names[VS_OPERATIONS]; /* "vmotion", ... */
 
 /* May it be done in this release (0: in the newest)? What hangs on the vendor's
@@ -124,7 +124,7 @@ struct vs_adapter {
 	const struct vs_adapter *with;	/* devices beside it in each VM, or NULL */
 };
 
-static inline const struct vs_adapter_kind *vs_adapter_kind(
+static inline const struct vs_adapter_type_info *vs_adapter_type_info(
 	const struct vs_adapter *a)
 {
 	return &vs_adapter_kinds[a->type];
@@ -132,37 +132,38 @@ static inline const struct vs_adapter_kind *vs_adapter_kind(
 /* Devices that hosts have by a name of their own, and not by address or ids. */
 static inline bool vs_adapter_named(const struct vs_adapter *a)
 {
-	return vs_adapter_kind(a)->by_class || vs_adapter_kind(a)->by_profile;
+	return vs_adapter_type_info(a)->by_class ||
+	       vs_adapter_type_info(a)->by_profile;
 }
-static inline int vs_adapter_cards(const struct vs_adapter *a)
+static inline int vs_adapter_total(const struct vs_adapter *a)
 {
 	return a->per_node > 1 ? a->per_node : 1;
 }
 /* VFs of this adapter, or devices, that one VM takes. */
 static inline int vs_adapter_vfs(const struct vs_adapter *a)
 {
-	return vs_adapter_kind(a)->takes_vf ? vs_adapter_cards(a) : 0;
+	return vs_adapter_type_info(a)->takes_vf ? vs_adapter_total(a) : 0;
 }
 /* Those of the adapter beside it (With=). */
-static inline int vs_adapter_beside(const struct vs_adapter *a)
+static inline int vs_adapter_additional(const struct vs_adapter *a)
 {
 	return a->with ? vs_adapter_vfs(a->with) : 0;
 }
 /* All that is counted of one VM: so many cards has its hold, its own first. */
 static inline int vs_adapter_takes(const struct vs_adapter *a)
 {
-	return vs_adapter_vfs(a) + vs_adapter_beside(a);
+	return vs_adapter_vfs(a) + vs_adapter_additional(a);
 }
 /* Cards of its VMs on a port group; 0 where it is a device. */
 static inline int vs_adapter_nics(const struct vs_adapter *a)
 {
-	return vs_adapter_kind(a)->network ? vs_adapter_cards(a) : 0;
+	return vs_adapter_type_info(a)->network ? vs_adapter_total(a) : 0;
 }
 /* Its VM's memory must be reserved in full. */
 static inline bool vs_adapter_pins(const struct vs_adapter *a)
 {
-	return vs_adapter_kind(a)->full_memory ||
-	       (a->with && vs_adapter_kind(a->with)->full_memory);
+	return vs_adapter_type_info(a)->full_memory ||
+	       (a->with && vs_adapter_type_info(a->with)->full_memory);
 }
 /* The least hardware version of its VM. */
 int vs_adapter_hw(const struct vs_adapter *a);

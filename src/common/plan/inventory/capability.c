@@ -39,8 +39,8 @@ int vs_release_older(int a, int b)
 	return a < b ? a : b;
 }
 
-static int forbidden(const struct vs_adapter_kind *k, enum vs_operation deed,
-		     int release, struct vs_err *err)
+static int forbidden(const struct vs_adapter_type_info *k,
+		     enum vs_operation deed, int release, struct vs_err *err)
 {
 	const struct vs_can *can = &k->can[deed];
 	char from[VS_RELEASE_LEN], is[VS_RELEASE_LEN];
@@ -68,10 +68,10 @@ static int type_may(enum vs_adapter_type type, enum vs_operation deed,
 }
 
 /* Several types may be shown alike: all of them must allow it. */
-static int card_may(const struct vs_card *card, enum vs_operation deed,
+static int card_may(const struct vs_nic *card, enum vs_operation deed,
 		    int release, struct vs_err *err)
 {
-	if (card->kind == VS_CARD_OTHER || card->kind == VS_CARD_ETHERNET)
+	if (card->kind == VS_NIC_OTHER || card->kind == VS_NIC_ETHERNET)
 		return 0;
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++)
 		if (vs_adapter_kinds[i].card == card->kind &&
@@ -82,16 +82,16 @@ static int card_may(const struct vs_card *card, enum vs_operation deed,
 
 /* What a host's driver says of a profile (sharedGpuCapabilities). One that
  * doesn't offer it says nothing. */
-static int driver_may(const struct vs_host *h, const struct vs_card *card,
+static int driver_may(const struct vs_host *h, const struct vs_nic *card,
 		      enum vs_operation deed, struct vs_err *err)
 {
-	if (card->kind != VS_CARD_PCI_VGPU || !h ||
+	if (card->kind != VS_NIC_PCI_VGPU || !h ||
 	    deed != VS_OPERATION_VMOTION)
 		return 0;
 	for (int i = 0; i < h->npfs; i++) {
 		const struct vs_devices *of = h->pfs[i].of;
 
-		if (of && of->named == VS_CARD_PCI_VGPU &&
+		if (of && of->named == VS_NIC_PCI_VGPU &&
 		    !strcmp(of->label, card->network) &&
 		    !(of->can >> deed & 1))
 			return vs_err_set(err, VS_E_REQUEST,

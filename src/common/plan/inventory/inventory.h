@@ -27,7 +27,7 @@
 #define VS_HOST_NODES 32	/* NUMA nodes: bits of uint32_t */
 #define VS_HOST_NETS 64
 #define VS_HOST_STORES 32
-#define VS_VM_CARDS 16
+#define VS_VM_NICS 16
 #define VS_DEVICES_MAX 64	/* alike, of a host */
 #define VS_GUEST_SAYS 320	/* of its reason: what is, and what to do */
 
@@ -41,7 +41,7 @@ struct vs_devices {
 					 * the profile; of a fixed one its own */
 	bool fixed;			/* handed out by its address alone, */
 	uint32_t lines;			/* to VMs of these: vs_adapter.line */
-	enum vs_card_kind named;	/* PCI_DVX, PCI_VGPU: by label; else 0 */
+	enum vs_nic_type named;	/* PCI_DVX, PCI_VGPU: by label; else 0 */
 	int per_gpu;			/* vGPUs of the profile that fit on one */
 	bool one_model;			/* all of the host's GPUs are alike */
 	/* what the host's driver can do beside what the table of adapters says
@@ -111,10 +111,10 @@ enum vs_power { VS_POWER_UNKNOWN, VS_POWER_OFF, VS_POWER_ON, VS_POWER_SUSPENDED 
 enum vs_override { VS_AS_CLUSTER, VS_LEFT_ALONE, VS_AUTOMATED };
 
 /* A passthrough device. In a managed VM slurm-vsphere has added it. */
-static inline bool vs_card_is_device(const struct vs_card *c)
+static inline bool vs_nic_is_device(const struct vs_nic *c)
 {
-	return c->kind == VS_CARD_PCI_FIXED || c->kind == VS_CARD_PCI_DYNAMIC ||
-	       c->kind == VS_CARD_PCI_DVX || c->kind == VS_CARD_PCI_VGPU;
+	return c->kind == VS_NIC_PCI_FIXED || c->kind == VS_NIC_PCI_DYNAMIC ||
+	       c->kind == VS_NIC_PCI_DVX || c->kind == VS_NIC_PCI_VGPU;
 }
 
 /* What a VM takes of its resource pool and, by its swap file, of its
@@ -157,7 +157,7 @@ struct vs_vm {
 	bool mem_locked;		/* memoryReservationLockedToMax */
 	bool latency_high;
 	char numa[VS_NUMA_LEN];		/* numa.nodeAffinity */
-	struct vs_card cards[VS_VM_CARDS];
+	struct vs_nic cards[VS_VM_NICS];
 	int ncards;
 	char job_tag[48];		/* slurm.vsphere.job: "JOBID.RESTARTS", Retention=destroy */
 	struct {

@@ -12,12 +12,12 @@
 
 static bool device_of(const struct vs_adapter *a, const struct vs_devices *d)
 {
-	if (d->fixed != vs_adapter_kind(a)->fixed)
+	if (d->fixed != vs_adapter_type_info(a)->fixed)
 		return false;
 	if (d->fixed && !(d->lines & 1u << a->line))
 		return false;
 	if (vs_adapter_named(a) || d->named)
-		return d->named == vs_adapter_kind(a)->card &&
+		return d->named == vs_adapter_type_info(a)->card &&
 		       !strcmp(d->label, a->label);
 	return vs_devices_match(d, a->vendor, a->device, a->label);
 }

@@ -111,13 +111,13 @@ uint32_t vs_vgpu_gpus(const char *profile, const struct vs_gpu *gpus, size_t n,
 	return *one_model ? all : named;
 }
 
-void vs_shared_pci(enum vs_card_kind kind, const char *name,
+void vs_shared_pci(enum vs_nic_type kind, const char *name,
 		   char out[VS_PCI_LEN])
 {
 	uint64_t h = vs_hash_str(VS_HASH_START, name);
 	uint32_t n = (uint32_t)(h >> 32 ^ h);
 
-	if (kind == VS_CARD_PCI_VGPU)
+	if (kind == VS_NIC_PCI_VGPU)
 		snprintf(out, VS_PCI_LEN, "vgpu:%07x", n & 0xfffffff);
 	else
 		snprintf(out, VS_PCI_LEN, "dvx:%08x", n);
@@ -128,7 +128,7 @@ int vs_vgpu_crowds(const struct vs_host *h, int at, const char *profile)
 	const struct vs_devices *of = h->pfs[at].of;
 	struct vs_vgpu v;
 
-	if (!of || of->named != VS_CARD_PCI_VGPU ||
+	if (!of || of->named != VS_NIC_PCI_VGPU ||
 	    !strcmp(of->label, profile))
 		return 0;
 	/* of no model that is told: of any */
@@ -136,10 +136,10 @@ int vs_vgpu_crowds(const struct vs_host *h, int at, const char *profile)
 	       vs_vgpu_same_model(of->label, profile) ? of->per_gpu : 0;
 }
 
-int vs_row_crowds(const struct vs_host *h, int at, int from)
+int vs_entry_crowds(const struct vs_host *h, int at, int from)
 {
 	const struct vs_devices *of = h->pfs[from].of;
 
-	return of && at != from && of->named == VS_CARD_PCI_VGPU ?
+	return of && at != from && of->named == VS_NIC_PCI_VGPU ?
 		vs_vgpu_crowds(h, at, of->label) : 0;
 }

@@ -33,12 +33,12 @@ uint32_t vs_vgpu_gpus(const char *profile, const struct vs_gpu *gpus, size_t n,
 		      bool *one_model);
 
 /* The made-up address of such a row: "vgpu:1a2b3c4", "dvx:1a2b3c4d". */
-void vs_shared_pci(enum vs_card_kind kind, const char *name,
+void vs_shared_pci(enum vs_nic_type kind, const char *name,
 		   char out[VS_PCI_LEN]);
 /* Of the row `at` (an index), what a vGPU of this profile takes: a GPU's worth
  * where it is another's profile on the same GPUs, else 0. */
 int vs_vgpu_crowds(const struct vs_host *h, int at, const char *profile);
 /* The same of what is held on the row `from`. */
-int vs_row_crowds(const struct vs_host *h, int at, int from);
+int vs_entry_crowds(const struct vs_host *h, int at, int from);
 
 #endif

@@ -24,11 +24,11 @@ static uint64_t hash_device(uint64_t s, const struct vs_adapter *a)
 {
 	char text[96];
 
-	if (vs_adapter_kind(a)->network)
+	if (vs_adapter_type_info(a)->network)
 		return s;
 	snprintf(text, sizeof(text), "device %d %x %x %d %d", (int)a->type,
 		 (unsigned int)a->vendor, (unsigned int)a->device,
-		 vs_adapter_cards(a), a->mmio_gb);
+		 vs_adapter_total(a), a->mmio_gb);
 	s = vs_hash_str(s, text);
 	if (a->params[0])
 		s = vs_hash_str(s, a->params);

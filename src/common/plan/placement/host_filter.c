@@ -176,7 +176,7 @@ static void row_takes(const struct vs_host *h, struct vs_host_sum *sum,
 	sum->pf[row].held = sum->pf[row].held + n > 0 ?
 		sum->pf[row].held + n : 0;
 	for (int i = 0; h->pfs[row].of && i < h->npfs; i++)
-		sum->pf[i].free -= n * vs_row_crowds(h, i, row);
+		sum->pf[i].free -= n * vs_entry_crowds(h, i, row);
 }
 
 void vs_site_gone(struct vs_site *s, const struct vs_hold *hold)
@@ -206,7 +206,7 @@ static void site_charge(struct vs_work *w, size_t node, int sign)
 		row_takes(s->host, sum, pfs->pf[i], sign);
 		rows |= 1u << pfs->pf[i];
 	}
-	vs_sum_nodes(sum, vs_rows_nodes(s->host, rows), sign, c->mem_mb,
+	vs_sum_nodes(sum, vs_entries_nodes(s->host, rows), sign, c->mem_mb,
 		     p->vcpus);
 	sum->cpu_free -= vms * vs_fit_cpu(c, s);
 	sum->mem_free -= vms * c->mem_mb;
@@ -267,7 +267,7 @@ void vs_class_fill(struct vs_class *c, const struct vs_place_node *n)
 	c->profile = n->profile;
 	c->net = n->net;
 	c->vfs = vs_adapter_vfs(n->profile->adapter);
-	c->beside = vs_adapter_beside(n->profile->adapter);
+	c->beside = vs_adapter_additional(n->profile->adapter);
 	c->rails = c->vfs > 1 && n->profile->adapter->rails;
 	c->min_hw = vs_adapter_hw(n->profile->adapter);
 	if (n->profile->latency_high && c->min_hw < HW_LATENCY_HIGH)

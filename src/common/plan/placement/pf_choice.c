@@ -15,13 +15,13 @@
 
 /* ---- how many VMs ------------------------------------------------------- */
 
-int vs_row_free(const struct vs_site *s, int row)
+int vs_entry_free(const struct vs_site *s, int row)
 {
 	int free = s->sum->pf[row].free;
 
 	for (int i = 0; free > 0 && s->brief->shared >> row & 1 &&
 	     i < s->brief->npfs; i++) {
-		int gpu = vs_row_crowds(s->host, i, row), left;
+		int gpu = vs_entry_crowds(s->host, i, row), left;
 
 		if (!gpu || s->sum->pf[i].held <= 0)
 			continue;
@@ -37,7 +37,7 @@ size_t vs_vf_free(const struct vs_site *s, uint32_t pfs)
 
 	for (int i = 0; i < s->brief->npfs; i++) {
 		if ((pfs & 1u << i) && s->sum->pf[i].free > 0)
-			n += vs_row_free(s, i);
+			n += vs_entry_free(s, i);
 	}
 	return n;
 }
@@ -52,7 +52,7 @@ static size_t room_on(const struct vs_site *s, uint32_t pfs, int vfs,
 		return vs_vf_free(s, pfs);
 	for (int i = 0; i < s->brief->npfs; i++) {
 		if (pfs & 1u << i)
-			free[n++] = vs_row_free(s, i);
+			free[n++] = vs_entry_free(s, i);
 	}
 	return (size_t)vs_rails_room(free, n, vfs, rails);
 }
@@ -156,7 +156,7 @@ static int choose_pf(const struct vs_class *c, const struct vs_site *s,
 	bool best_numa = false;
 
 	for (int i = 0; i < s->host->npfs; i++) {
-		int vfs = vs_row_free(s, i), order;
+		int vfs = vs_entry_free(s, i), order;
 		bool numa;
 
 		for (int k = 0; k < with->n; k++)

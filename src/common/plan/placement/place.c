@@ -360,14 +360,15 @@ static void say_need(const struct vs_class *c, struct vs_buf *b)
 	if (c->vfs > 1)
 		vs_buf_printf(b, "needs %zu node%s with %d %s %ss each",
 			      c->count, plural(c->count), c->vfs, name,
-			      vs_adapter_kind(a)->unit);
+			      vs_adapter_type_info(a)->unit);
 	else
 		vs_buf_printf(b, "needs %zu %s %s%s", c->count, name,
-			      c->vfs ? vs_adapter_kind(a)->unit : "VM",
+			      c->vfs ? vs_adapter_type_info(a)->unit : "VM",
 			      plural(c->count));
 	if (c->beside)
 		vs_buf_printf(b, " with %d %s %s%s each", c->beside,
-			      a->with->name, vs_adapter_kind(a->with)->unit,
+			      a->with->name,
+			      vs_adapter_type_info(a->with)->unit,
 			      plural((size_t)c->beside));
 }
 

@@ -39,9 +39,9 @@ struct vs_class {
  * bytes: no holes. */
 struct vs_picked {
 	short n, store;
-	signed char pf[VS_CARDS_MAX];
+	signed char pf[VS_NICS_MAX];
 };
-_Static_assert(sizeof(struct vs_picked) == 2 * sizeof(short) + VS_CARDS_MAX,
+_Static_assert(sizeof(struct vs_picked) == 2 * sizeof(short) + VS_NICS_MAX,
 	       "vs_picked has holes");
 
 struct vs_site {
@@ -118,7 +118,7 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site);
 /* pf_choice.c: what is free of a row. Of vGPUs it is less while others of
  * another profile are yet to come onto the same GPUs: each may take one that
  * those were promised. */
-int vs_row_free(const struct vs_site *s, int row);
+int vs_entry_free(const struct vs_site *s, int row);
 /* VFs that are free on these PFs, and for how many VMs of the
  * class they are. */
 size_t vs_vf_free(const struct vs_site *s, uint32_t pfs);

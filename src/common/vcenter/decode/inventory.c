@@ -649,7 +649,7 @@ static void flush_vm(struct vs_inv *inv, struct vcx_vm *vm)
 
 		/* Who took it for unreadable needs these to take it back. */
 		if (vm->told_unreadable && !unreadable && vm->in[VCX_F_VMS])
-			vm->v.has |= VS_VC_VM_POWER | VS_VC_VM_CARDS;
+			vm->v.has |= VS_VC_VM_POWER | VS_VC_VM_NICS;
 		if (vm->v.has || unreadable != vm->told_unreadable)
 			vs_inv_vm_publish(vm, inv->ev, inv->ev_arg);
 		vm->told_unreadable = unreadable;

@@ -130,7 +130,7 @@ struct vs_vc_host {
 };
 
 enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
-       VS_VC_VM_CONN = 8, VS_VC_VM_CARDS = 16, VS_VC_VM_CONFIG = 32,
+       VS_VC_VM_CONN = 8, VS_VC_VM_NICS = 16, VS_VC_VM_CONFIG = 32,
        VS_VC_VM_MARK = 64, VS_VC_VM_PARENT = 128, VS_VC_VM_TOOLS = 256,
        VS_VC_VM_DISKS = 512, VS_VC_VM_GUEST = 1024,
        VS_VC_VM_POOL = 2048, VS_VC_VM_SNAPSHOT = 4096,
@@ -151,7 +151,7 @@ struct vs_vc_vm {
 	int vcpus; int64_t memory_mb, cpu_reserved_mhz, mem_reserved_mb;
 	bool mem_locked, latency_high;
 	const char *numa;		/* numa.nodeAffinity, NULL: none */
-	struct vs_card *cards; size_t ncards;
+	struct vs_nic *cards; size_t ncards;
 	const char *vmx;		/* "[store] dir/vm.vmx" */
 	const char *disk_dir;		/* "[store] dir/" of it */
 	bool disks_own;			/* all disks lie there */

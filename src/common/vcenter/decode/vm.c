@@ -107,33 +107,33 @@ static void copy_lower(char *to, const char *s, size_t size)
 		*to = (char)tolower((unsigned char)*to);
 }
 
-static enum vs_card_kind kind_of(struct vs_j dev, const char *type)
+static enum vs_nic_type kind_of(struct vs_j dev, const char *type)
 {
 	const char *backing = vs_j_type(vs_j_opt(dev, "backing"));
 
 	if (!strcmp(type, "VirtualSriovEthernetCard"))
-		return VS_CARD_SRIOV;
+		return VS_NIC_SRIOV;
 	if (!strcmp(type, "VirtualVmxnet3Vrdma"))
-		return VS_CARD_PVRDMA;
+		return VS_NIC_PVRDMA;
 	if (!strcmp(type, "VirtualVmxnet3"))
-		return VS_CARD_VMXNET3;
+		return VS_NIC_VMXNET3;
 	if (!strcmp(type, "VirtualPCIPassthrough")) {
 		if (!strcmp(backing, "VirtualPCIPassthroughDeviceBackingInfo"))
-			return VS_CARD_PCI_FIXED;
+			return VS_NIC_PCI_FIXED;
 		if (!strcmp(backing, "VirtualPCIPassthroughDynamicBackingInfo"))
-			return VS_CARD_PCI_DYNAMIC;
+			return VS_NIC_PCI_DYNAMIC;
 		if (!strcmp(backing, "VirtualPCIPassthroughDvxBackingInfo"))
-			return VS_CARD_PCI_DVX;
+			return VS_NIC_PCI_DVX;
 		if (!strcmp(backing, "VirtualPCIPassthroughVmiopBackingInfo"))
-			return VS_CARD_PCI_VGPU;
-		return VS_CARD_OTHER;
+			return VS_NIC_PCI_VGPU;
+		return VS_NIC_OTHER;
 	}
 	/* E1000, E1000e, PCNet32, Vmxnet2, ...: all have an address. */
-	return vs_j_null(vs_j_opt(dev, "addressType")) ? VS_CARD_OTHER :
-		VS_CARD_ETHERNET;
+	return vs_j_null(vs_j_opt(dev, "addressType")) ? VS_NIC_OTHER :
+		VS_NIC_ETHERNET;
 }
 
-static void read_network(struct vs_card *c, struct vs_j backing)
+static void read_network(struct vs_nic *c, struct vs_j backing)
 {
 	struct vs_j port = vs_j_opt(backing, "port");
 	const char *key = vs_j_str_or(vs_j_opt(port, "portgroupKey"), "");
@@ -144,7 +144,7 @@ static void read_network(struct vs_card *c, struct vs_j backing)
 	vs_strlcpy(c->network, *key ? key : network, sizeof(c->network));
 }
 
-static void read_pf(struct vs_card *c, struct vs_j dev)
+static void read_pf(struct vs_nic *c, struct vs_j dev)
 {
 	static const char automatic[] = "automatic-";
 	struct vs_j pf = vs_j_opt(vs_j_opt(dev, "sriovBacking"),
@@ -164,19 +164,19 @@ static void read_pf(struct vs_card *c, struct vs_j dev)
 
 /* A fixed one has an address; a dynamic one says what it allows, and perhaps a
  * label, others their class or profile. Which device it got the backing doesn't say. */
-static void read_device(struct vs_card *c, struct vs_j backing)
+static void read_device(struct vs_nic *c, struct vs_j backing)
 {
 	struct vs_j allowed = vs_j_opt(backing, "allowedDevice");
 	struct vs_j first;
 
 	vs_strlcpy(c->network, vs_j_str_or(vs_j_opt(backing,
-		c->kind == VS_CARD_PCI_DVX ? "deviceClass" :
-		c->kind == VS_CARD_PCI_VGPU ? "vgpu" : "customLabel"), ""),
+		c->kind == VS_NIC_PCI_DVX ? "deviceClass" :
+		c->kind == VS_NIC_PCI_VGPU ? "vgpu" : "customLabel"), ""),
 		sizeof(c->network));
-	if (c->kind == VS_CARD_PCI_FIXED)
+	if (c->kind == VS_NIC_PCI_FIXED)
 		copy_lower(c->pci, vs_j_str_or(vs_j_opt(backing, "id"), ""),
 			   sizeof(c->pci));
-	if (c->kind != VS_CARD_PCI_DYNAMIC || vs_j_len(allowed) != 1)
+	if (c->kind != VS_NIC_PCI_DYNAMIC || vs_j_len(allowed) != 1)
 		return;
 	first = vs_j_at(allowed, 0);	/* beyond its end would fail the update */
 	c->vendor = (uint16_t)vs_j_int_or(vs_j_opt(first, "vendorId"), 0);
@@ -184,9 +184,9 @@ static void read_device(struct vs_card *c, struct vs_j backing)
 }
 
 static void read_card(struct vcx_vm *vm, struct vs_j dev, const char *type,
-		      enum vs_card_kind kind)
+		      enum vs_nic_type kind)
 {
-	struct vs_card *c = &vm->v.cards[vm->v.ncards];
+	struct vs_nic *c = &vm->v.cards[vm->v.ncards];
 	struct vs_j backing = vs_j_opt(dev, "backing");
 
 	c->kind = kind;
@@ -194,12 +194,12 @@ static void read_card(struct vcx_vm *vm, struct vs_j dev, const char *type,
 	copy_lower(c->mac, vs_j_str_or(vs_j_opt(dev, "macAddress"), ""),
 		   sizeof(c->mac));
 	vm->card_types[vm->v.ncards++] = vs_strdup(type);
-	if (kind == VS_CARD_PCI_FIXED || kind >= VS_CARD_PCI_DYNAMIC) {
+	if (kind == VS_NIC_PCI_FIXED || kind >= VS_NIC_PCI_DYNAMIC) {
 		read_device(c, backing);
 		return;
 	}
 	read_network(c, backing);
-	if (kind == VS_CARD_SRIOV)
+	if (kind == VS_NIC_SRIOV)
 		read_pf(c, dev);
 }
 
@@ -216,9 +216,9 @@ static void set_devices(struct vcx_vm *vm, struct vs_j list)
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j dev = vs_j_at(list, i);
 		const char *type = vs_j_type(dev);
-		enum vs_card_kind kind = kind_of(dev, type);
+		enum vs_nic_type kind = kind_of(dev, type);
 
-		if (kind != VS_CARD_OTHER)
+		if (kind != VS_NIC_OTHER)
 			read_card(vm, dev, type, kind);
 		else if (!strcmp(type, "VirtualDisk"))
 			vs_inv_read_disk(vm, vs_j_opt(dev, "backing"));
@@ -245,7 +245,7 @@ static const struct row rows[] = {
 	{ "runtime.connectionState", IS, AT(connected), "connected",
 	  VS_VC_VM_CONN },
 	{ "config.hardware.device", DEVICES, 0, NULL,
-	  VS_VC_VM_CARDS | VS_VC_VM_DISKS },
+	  VS_VC_VM_NICS | VS_VC_VM_DISKS },
 	{ "config.template", BOOL, AT(is_template), NULL, VS_VC_VM_CONFIG },
 	{ "config.hardware.numCPU", INT, AT(vcpus), NULL, VS_VC_VM_CONFIG },
 	{ "config.hardware.memoryMB", LONG, AT(memory_mb), NULL,
@@ -407,7 +407,7 @@ void vs_inv_vm_publish(struct vcx_vm *vm, const struct vs_vc_events *ev,
 	out.has &= ~(vm->held[VCX_F_VMS] | vm->held[VCX_F_MANAGED]);
 	/* What is not known is not said, rather than said to be empty. */
 	if (vm->bare)
-		out.has &= ~(VS_VC_VM_CARDS | VS_VC_VM_DISKS |
+		out.has &= ~(VS_VC_VM_NICS | VS_VC_VM_DISKS |
 			     VS_VC_VM_CONFIG | VS_VC_VM_MARK);
 	if (!v->power)
 		out.has &= ~VS_VC_VM_POWER;

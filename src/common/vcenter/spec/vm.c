@@ -30,7 +30,7 @@ static struct json_object *change(const char *operation,
 	return o;
 }
 
-static struct json_object *network_backing(const struct vs_vc_card_spec *c)
+static struct json_object *network_backing(const struct vs_vc_nic_spec *c)
 {
 	struct json_object *o, *port;
 
@@ -75,7 +75,7 @@ static void address(struct json_object *card, const char *mac)
 }
 
 /* Any device of these ids: which one is ESXi's choice at power-on. */
-static struct json_object *dynamic_backing(const struct vs_vc_card_spec *c)
+static struct json_object *dynamic_backing(const struct vs_vc_nic_spec *c)
 {
 	struct json_object *backing =
 		vs_jb_obj("VirtualPCIPassthroughDynamicBackingInfo");
@@ -93,7 +93,7 @@ static struct json_object *dynamic_backing(const struct vs_vc_card_spec *c)
 	return backing;
 }
 
-static enum vs_vc_value type_of(const struct vs_vc_card_spec *c,
+static enum vs_vc_value type_of(const struct vs_vc_nic_spec *c,
 				const char *key)
 {
 	for (size_t i = 0; i < c->noptions; i++)
@@ -140,7 +140,7 @@ static struct json_object *typed(const char *value, enum vs_vc_value type)
 }
 
 /* Any device of the class, with "key=value,key=value". */
-static struct json_object *dvx_backing(const struct vs_vc_card_spec *c)
+static struct json_object *dvx_backing(const struct vs_vc_nic_spec *c)
 {
 	struct json_object *backing =
 		vs_jb_obj("VirtualPCIPassthroughDvxBackingInfo");
@@ -163,7 +163,7 @@ static struct json_object *dvx_backing(const struct vs_vc_card_spec *c)
 	return backing;
 }
 
-static struct json_object *vgpu_backing(const struct vs_vc_card_spec *c)
+static struct json_object *vgpu_backing(const struct vs_vc_nic_spec *c)
 {
 	struct json_object *backing =
 		vs_jb_obj("VirtualPCIPassthroughVmiopBackingInfo");
@@ -177,7 +177,7 @@ static struct json_object *vgpu_backing(const struct vs_vc_card_spec *c)
  * its sign, the device's is hex in a string, without leading zeros (VHPC and the
  * Terraform provider write it so).
  */
-static struct json_object *fixed_backing(const struct vs_vc_card_spec *c)
+static struct json_object *fixed_backing(const struct vs_vc_nic_spec *c)
 {
 	struct json_object *backing =
 		vs_jb_obj("VirtualPCIPassthroughDeviceBackingInfo");
@@ -205,7 +205,7 @@ static struct json_object *new_device(struct json_object *backing_take,
 /* No `connectable`: a new card is connected at power-on without it, and setting it
  * takes VirtualMachine.Interact.DeviceConnection (vSphere API,
  * VirtualMachineConfigSpec.deviceChange). */
-static struct json_object *new_card(const struct vs_vc_card_spec *c, int key)
+static struct json_object *new_card(const struct vs_vc_nic_spec *c, int key)
 {
 	static const char *const types[] = {
 		[VS_VC_NET_SRIOV] = "VirtualSriovEthernetCard",
@@ -227,7 +227,7 @@ static struct json_object *new_card(const struct vs_vc_card_spec *c, int key)
 	return o;
 }
 
-static struct json_object *new_of(const struct vs_vc_card_spec *c, int key)
+static struct json_object *new_of(const struct vs_vc_nic_spec *c, int key)
 {
 	switch (c->kind) {
 	case VS_VC_PCI_DYNAMIC:

@@ -22,7 +22,7 @@ struct vs_vc_option { char class[64], key[64]; enum vs_vc_value type; };
 enum vs_vc_net_type { VS_VC_NET_SRIOV, VS_VC_NET_PVRDMA, VS_VC_NET_VMXNET3,
 	VS_VC_PCI_DYNAMIC, VS_VC_PCI_FIXED, VS_VC_PCI_DVX,
 	VS_VC_PCI_VGPU };
-struct vs_vc_card_spec {
+struct vs_vc_nic_spec {
 	enum vs_vc_net_type kind;
 	const char *mac;			/* manual address */
 	const char *network, *switch_uuid, *portgroup_key;
@@ -57,7 +57,7 @@ struct vs_vc_hw {				/* NULL or 0: not said */
 				 * are as said here, and taken away where
 				 * nothing is: the VM or its template may have
 				 * them */
-	const struct vs_vc_card_spec *cards; int ncards; /* new ones */
+	const struct vs_vc_nic_spec *cards; int ncards; /* new ones */
 	const int *gone; int ngone;	/* keys of cards to be removed */
 	const char *mgmt_mac; int mgmt_key;	/* give the template's first NIC
 						 * this MAC; key in a reconfigure,
@@ -88,7 +88,7 @@ struct vs_vc_instant {
 	const char *like;		/* the template that the source is of */
 	const char *mgmt_mac;		/* of the template's first card, or NULL */
 	/* the source's other cards: their keys, and what they become */
-	const struct vs_vc_card_spec *cards; const int *keys; int ncards;
+	const struct vs_vc_nic_spec *cards; const int *keys; int ncards;
 	const struct vs_vc_kv *extra; size_t nextra;
 };
 
