@@ -86,7 +86,7 @@ static QUIET void record(struct records *r, const void *one)
 static QUIET void read_records(void)
 {
 	struct vs_core *c = &vs_core;
-	const struct vs_sums *sums = vs_sums_now(c);
+	const struct vs_free_capacity *sums = vs_free_capacity_get(c);
 
 	for (int k = 0; k < RECORDS; k++)
 		records[k].n = 0;

@@ -223,15 +223,15 @@ static void world_real(struct real *r, const struct x_world *x)
 	vs_strlcpy(r->other.switch_uuid, "another", VS_LABEL_LEN);
 	for (int i = 0; i < x->nhosts; i++)
 		host_real(r, &x->hosts[i], i);
-	vs_room_begin(&r->w.inv);
+	vs_shared_capacity_begin(&r->w.inv);
 	for (int i = 0; i < 2; i++) {
 		char cluster[16];
 
 		snprintf(cluster, sizeof(cluster), "domain-c%d", i);
-		vs_room_set_pool(&r->w.inv, cluster, cluster, x->pools[i].cpu,
-				 x->pools[i].mem);
+		vs_shared_capacity_set_pool(&r->w.inv, cluster, cluster,
+					    x->pools[i].cpu, x->pools[i].mem);
 	}
-	vs_room_end(&r->w.inv);
+	vs_shared_capacity_end(&r->w.inv);
 	for (int i = 0; i < x->nkinds; i++)
 		kind_real(r, &x->kinds[i], i);
 	for (int i = 0; i < x->n; i++) {

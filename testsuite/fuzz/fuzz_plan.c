@@ -306,7 +306,7 @@ static void do_place(struct run *r)
 	store = m_store_left(&r->m);
 	if (need && store / need < one)
 		one = store < 0 ? 0 : (int)(store / need);
-	MUST(vs_place_room(&r->env, &g.node[0], 1000000) == (size_t)one);
+	MUST(vs_place_count(&r->env, &g.node[0], 1000000) == (size_t)one);
 	MUST(vs_place_capacity(&r->env, &g.node[0], 1000000) == (size_t)ever);
 	again = g;
 	rc = vs_place(&r->env, g.node, g.n, &rep, &err);
@@ -332,7 +332,7 @@ static void do_place(struct run *r)
 
 static void check_room(struct run *r)
 {
-	const struct vs_room *pools;
+	const struct vs_pool_capacity *pools;
 	int64_t cpu, mem, store;
 
 	keep(r);
@@ -344,7 +344,7 @@ static void check_room(struct run *r)
 		int at;
 
 		snprintf(name, sizeof(name), "c%d", p);
-		at = vs_room_pool(&r->inv, name);
+		at = vs_shared_capacity_pool(&r->inv, name);
 		MUST((at >= 0) == r->m.pool[p].there);
 		m_pool_left(&r->m, p, &cpu, &mem);
 		MUST(at < 0 || (pools[at].cpu_mhz == cpu &&
@@ -354,7 +354,7 @@ static void check_room(struct run *r)
 
 void check_kept(struct run *r)
 {
-	struct vs_sums made = { 0 };
+	struct vs_free_capacity made = { 0 };
 	uint64_t was = r->kept.generation;
 	struct vs_host_sum before[HOSTS];
 	size_t n = r->kept.nhosts;
@@ -363,7 +363,7 @@ void check_kept(struct run *r)
 	keep(r);
 	MUST(r->kept.generation != was || (n == r->kept.nhosts &&
 	     !memcmp(before, r->kept.hosts, n * sizeof(before[0]))));
-	vs_sums_update(&made, &r->ledger, &r->inv, FOLDER, CLUSTER);
+	vs_free_capacity_update(&made, &r->ledger, &r->inv, FOLDER, CLUSTER);
 	MUST(made.nhosts == r->kept.nhosts && made.npools == r->kept.npools);
 	MUST(!memcmp(made.hosts, r->kept.hosts,
 		     made.nhosts * sizeof(*made.hosts)));
@@ -374,7 +374,7 @@ void check_kept(struct run *r)
 	MUST(!memcmp(made.by_mhz, r->kept.by_mhz,
 		     made.nhosts * sizeof(*made.by_mhz)));
 	MUST(made.store_mb == r->kept.store_mb);
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 }
 
 static void check_ledger(struct run *r)
@@ -390,7 +390,7 @@ static void check_ledger(struct run *r)
 		if (!h)
 			continue;
 		m_room(&r->m, i, &cpu, &mem);
-		vs_ledger_host_room(&r->ledger, &r->inv, h, &cpu2, &mem2);
+		vs_ledger_host_capacity(&r->ledger, &r->inv, h, &cpu2, &mem2);
 		MUST(cpu == cpu2 && mem == mem2);
 		MUST(sums[h->index].cpu_free == cpu);
 		MUST(sums[h->index].mem_free == mem);
@@ -441,7 +441,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_ledger(r);
 		check_room(r);
 	}
-	vs_sums_clear(&r->kept);
+	vs_free_capacity_clear(&r->kept);
 	vs_ledger_clear(&r->ledger);
 	vs_inventory_clear(&r->inv);
 	free(r);

@@ -27,7 +27,7 @@ struct run {
 	struct model m;
 	struct vs_inventory inv;
 	struct vs_ledger ledger;
-	struct vs_sums kept;
+	struct vs_free_capacity kept;
 	struct vs_adapter adapter[CLASSES];
 	struct vs_profile profile[CLASSES];
 	struct vs_network net[CLASSES];

@@ -209,10 +209,11 @@ void sums_now(struct run *r, struct vs_host_sum *sums)
 
 void keep(struct run *r)
 {
-	vs_sums_update(&r->kept, &r->ledger, &r->inv, FOLDER, CLUSTER);
+	vs_free_capacity_update(&r->kept, &r->ledger, &r->inv, FOLDER, CLUSTER);
 }
 
-static void room_now(struct run *r, struct vs_room *pools, int64_t *store)
+static void room_now(struct run *r, struct vs_pool_capacity *pools,
+		     int64_t *store)
 {
 	memset(pools, 0, POOLS * sizeof(*pools));
 	keep(r);
@@ -225,7 +226,7 @@ static void room_now(struct run *r, struct vs_room *pools, int64_t *store)
 static void take_and_back(struct run *r, const struct vs_hold *hold)
 {
 	struct vs_host_sum before[HOSTS], after[HOSTS];
-	struct vs_room pools[POOLS], pools2[POOLS];
+	struct vs_pool_capacity pools[POOLS], pools2[POOLS];
 	int64_t store, store2;
 
 	room_now(r, pools, &store);
@@ -379,7 +380,7 @@ void do_class(struct run *r)
 
 void do_begin(struct run *r)
 {
-	vs_room_begin(&r->inv);
+	vs_shared_capacity_begin(&r->inv);
 	for (int v = 0; v < VMS; v++)
 		if (r->m.vm[v].there)
 			r->m.vm[v].telling = m_share(&r->m, v);
@@ -403,11 +404,12 @@ void do_values(struct run *r)
 		pool->cpu = below(r, 3) ? 1000 * below(r, 60) : -1;
 		pool->mem = below(r, 3) ? 500 * below(r, 80) : -1;
 		snprintf(name, sizeof(name), "c%d", p);
-		vs_room_set_pool(&r->inv, name, name, pool->cpu, pool->mem);
+		vs_shared_capacity_set_pool(&r->inv, name, name, pool->cpu,
+					    pool->mem);
 	}
 	r->m.store = below(r, 3) ? 500 * below(r, 60) : -1;
-	vs_room_set_store(&r->inv, "store", r->m.store);
-	vs_room_end(&r->inv);
+	vs_shared_capacity_set_store(&r->inv, "store", r->m.store);
+	vs_shared_capacity_end(&r->inv);
 	for (int v = 0; v < VMS; v++) {
 		struct m_share now = m_share(&r->m, v), *t =
 			&r->m.vm[v].telling;
@@ -424,7 +426,7 @@ void do_values(struct run *r)
 
 void do_forget(struct run *r)
 {
-	vs_room_forget(&r->inv);
+	vs_shared_capacity_forget(&r->inv);
 	memset(r->m.pool, 0, sizeof(r->m.pool));
 	r->m.store = -1;
 	for (int v = 0; v < VMS; v++)

@@ -117,7 +117,7 @@ static __attribute__((unused)) void look(void)
 	vs_found_clear(&found);
 	for (struct vs_host *h = inv.hosts; h; h = h->hh.next) {
 		vs_usual_count(u, &site, h);
-		vs_usual_count_room(u, &site, h);
+		vs_usual_count_capacity(u, &site, h);
 	}
 	for (struct vs_host *h = inv.hosts; h; h = h->hh.next)
 		vs_check_host(&site, u, h, &found);

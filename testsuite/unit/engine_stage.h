@@ -101,10 +101,11 @@ STAGE bool sees_nodes(void *ctx, uint32_t uid)
 STAGE void sums_are_true(void)
 {
 	struct vs_core *c = &vs_core;
-	const struct vs_sums *kept = vs_sums_now(c);
-	struct vs_sums made = { 0 };
+	const struct vs_free_capacity *kept = vs_free_capacity_get(c);
+	struct vs_free_capacity made = { 0 };
 
-	vs_sums_update(&made, &c->ledger, &c->inv, c->folder, c->cluster_id);
+	vs_free_capacity_update(&made, &c->ledger, &c->inv, c->folder,
+				c->cluster_id);
 	assert_int_equal(made.nhosts, kept->nhosts);
 	assert_int_equal(made.npools, kept->npools);
 	for (size_t i = 0; i < made.nhosts; i++)
@@ -115,7 +116,7 @@ STAGE void sums_are_true(void)
 				    sizeof(made.pools[i]));
 	assert_true(made.store_mb == kept->store_mb);
 	assert_int_equal(made.strangers, kept->strangers);
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 }
 
 /* Nor has a curve of what comes free, or a node's place, missed a change. */

@@ -42,7 +42,7 @@ static void a_datastore_has_room_or_says_how_much_it_lacks(void **state)
 	assert_int_equal(found.n, 0);
 	d.free_mb = 1000;
 	vs_check_store(&d, &found);
-	assert_int_equal(found.f[0].code, VS_CHECK_STORE_ROOM);
+	assert_int_equal(found.f[0].code, VS_CHECK_STORE_CAPACITY);
 	d.accessible = 0;		/* that alone */
 	vs_check_store(&d, &found);
 	assert_int_equal(found.n, 2);

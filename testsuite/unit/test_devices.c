@@ -257,7 +257,7 @@ static void devices_need_no_network_and_are_counted(void **state)
 
 	(void)state;
 	esx01->nnets = 0;
-	assert_int_equal(vs_place_room(&w.env, of(&p_gpu, 1), 9), 2);
+	assert_int_equal(vs_place_count(&w.env, of(&p_gpu, 1), 9), 2);
 	assert_int_equal(vs_place(&w.env, of(&p_gpu, 2), 2, NULL, &err), 0);
 	assert_ptr_equal(gang[1].host, esx01);
 	assert_int_equal(gang[1].npfs, 1);
@@ -274,7 +274,7 @@ static void a_vf_and_a_device_come_together_or_not_at_all(void **state)
 	struct vs_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(vs_place_room(&w.env, of(&p_both, 1), 9), 2);
+	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 2);
 	assert_int_equal(vs_place(&w.env, of(&p_both, 2), 2, NULL, &err), 0);
 	for (int i = 0; i < 2; i++) {
 		assert_ptr_equal(gang[i].host, esx01);
@@ -288,11 +288,11 @@ static void a_vf_and_a_device_come_together_or_not_at_all(void **state)
 	assert_non_null(strstr(err.text,
 		"needs 2 sriov-roce VFs with 1 gpu device each, 1 free"));
 	/* and so is a VF */
-	assert_int_equal(vs_place_room(&w.env, of(&p_both, 1), 9), 1);
+	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 1);
 	esx01->pfs[0].vfs = 0;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_room(&w.env, of(&p_both, 1), 9), 0);
-	assert_int_equal(vs_place_room(&w.env, of(&p_gpu, 1), 9), 1);
+	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 0);
+	assert_int_equal(vs_place_count(&w.env, of(&p_gpu, 1), 9), 1);
 }
 
 static void each_address_is_given_once_to_whom_it_is_meant_for(void **state)
@@ -310,14 +310,14 @@ static void each_address_is_given_once_to_whom_it_is_meant_for(void **state)
 	assert_non_null(strstr(err.text, "needs 4 fpga devices, 3 free"));
 	/* another line of vsphere.conf has one of them alone */
 	fpga.line = 1;
-	assert_int_equal(vs_place_room(&w.env, of(&p_fpga, 1), 9), 1);
+	assert_int_equal(vs_place_count(&w.env, of(&p_fpga, 1), 9), 1);
 	assert_int_equal(vs_place(&w.env, of(&p_fpga, 1), 1, NULL, &err), 0);
 	assert_string_equal(gang[0].pfs[0]->pci, FPGA1);
 	/* no device that ESXi chooses is one of them, nor the other way */
 	fpga.type = VS_ADAPTER_DYNAMIC;
-	assert_int_equal(vs_place_room(&w.env, of(&p_fpga, 1), 9), 0);
+	assert_int_equal(vs_place_count(&w.env, of(&p_fpga, 1), 9), 0);
 	gpu.type = VS_ADAPTER_DIRECTPATH;
-	assert_int_equal(vs_place_room(&w.env, of(&p_gpu, 1), 9), 0);
+	assert_int_equal(vs_place_count(&w.env, of(&p_gpu, 1), 9), 0);
 }
 
 static void several_for_one_vm_are_several_devices_of_one_host(void **state)
@@ -327,7 +327,7 @@ static void several_for_one_vm_are_several_devices_of_one_host(void **state)
 	(void)state;
 	w_fpgas();
 	fpga.per_node = 2;
-	assert_int_equal(vs_place_room(&w.env, of(&p_fpga, 1), 9), 1);
+	assert_int_equal(vs_place_count(&w.env, of(&p_fpga, 1), 9), 1);
 	assert_int_equal(vs_place(&w.env, of(&p_fpga, 1), 1, NULL, &err), 0);
 	assert_ptr_equal(gang[0].host, esx01);
 	assert_int_equal(gang[0].npfs, 2);
@@ -407,11 +407,12 @@ static void the_pf_on_the_devices_numa_node_is_chosen(void **state)
 /* Of what sums keep of other questions nothing answers for other devices. */
 static void devices_of_another_kind_are_another_question(void **state)
 {
-	struct vs_sums made = { 0 };
+	struct vs_free_capacity made = { 0 };
 	struct vs_err err = { 0 };
 
 	(void)state;
-	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
 	w.env.sums = &made;
 	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, NULL, &err), 0);
 	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
@@ -421,7 +422,7 @@ static void devices_of_another_kind_are_another_question(void **state)
 	gpu.device--;
 	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, NULL, &err), 0);
 	w.env.sums = NULL;
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 }
 
 static void a_device_for_passthrough_is_no_vgpu(void **state)
@@ -438,7 +439,7 @@ static void a_device_for_passthrough_is_no_vgpu(void **state)
 	assert_int_equal(vs_place_capacity(&w.env, of(&p, 1), 8), 2);
 	p.adapter = &vgpu;
 	assert_int_equal(vs_place_capacity(&w.env, of(&p, 1), 8), 0);
-	assert_int_equal(vs_place_room(&w.env, of(&p, 1), 8), 0);
+	assert_int_equal(vs_place_count(&w.env, of(&p, 1), 8), 0);
 }
 
 static void what_devices_demand_goes_for_the_whole_vm(void **state)
@@ -459,10 +460,10 @@ static void what_devices_demand_goes_for_the_whole_vm(void **state)
 	gpu.mmio_gb = 160;
 	assert_int_equal(vs_adapter_mmio(&both), 256);
 	/* with a card that is not counted, the device is all */
-	assert_int_equal(vs_place_room(&w.env, of(&p_both, 1), 9), 2);
+	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 2);
 	esx01->max_hw = 15;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_room(&w.env, of(&p_both, 1), 9), 0);
+	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 0);
 }
 
 static void the_hash_knows_what_is_beside(void **state)

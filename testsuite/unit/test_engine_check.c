@@ -60,7 +60,7 @@ static const char *refusal(const char *node)
 	int one = id(node);
 
 	why[0] = '\0';
-	if (vs_ask_room(&vs_core, &one, 1, NULL, why, sizeof(why))) {
+	if (vs_query_capacity(&vs_core, &one, 1, NULL, why, sizeof(why))) {
 		assert_int_equal(job_begin(99, node, NULL), 0);
 		vs_job_end(&vs_core, 99, &one, 1, false);
 	} else {

@@ -399,7 +399,7 @@ static void what_finds_no_row_is_counted_as_left_out(void **state)
 	assert_int_equal(h->nleft, 3);
 	assert_string_equal(h->left, "0000:58:00.0");
 	sums_are_true();
-	assert_int_equal(vs_sums_now(&vs_core)->hosts[h->index]
+	assert_int_equal(vs_free_capacity_get(&vs_core)->hosts[h->index]
 			 .pf[VS_HOST_PFS - 1].free, 1);
 	alike(2);
 	assert_int_equal(h->nleft, 0);

@@ -123,7 +123,9 @@ static void a_full_datastore_is_a_reason_to_wait_and_takes_no_node_down(void **s
 			       "No space left on device"));
 	assert_int_equal(answer_of(), WAIT);
 	one = id("vm2");
-	assert_int_equal(vs_ask_room(&vs_core, &one, 1, NULL, why, sizeof(why)), 0);
+	assert_int_equal(
+		vs_query_capacity(&vs_core, &one, 1, NULL, why, sizeof(why)),
+		0);
 	assert_non_null(strstr(why, "No space left on device"));
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
 	flags("vm1", DOWN);

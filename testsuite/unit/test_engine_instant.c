@@ -152,7 +152,7 @@ static void it_goes_off_though_a_vm_is_missed(void **st)
 
 static size_t room_for(const char *node)
 {
-	return vs_room_for(&vs_core, vs_node_named(&vs_core, node));
+	return vs_capacity_count(&vs_core, vs_node_named(&vs_core, node));
 }
 
 /* The host has 512 GB. */
@@ -211,18 +211,21 @@ static void one_that_boots_again_has_its_memory_held(void **st)
 	fake_show(p);
 	turns(12);
 	h = vs_host_get(&vs_core.inv, "host-1");
-	assert_true(vs_sums_now(&vs_core)->hosts[h->index].mem_free >= 450 * GB);
+	assert_true(vs_free_capacity_get(&vs_core)->hosts[h->index].mem_free >=
+		    450 * GB);
 	assert_int_equal(room_for("vm1"), 1);
 	assert_int_equal(job_begin(8, "vm2", NULL), 0);
 	flags("vm2", WANTED);
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
 	assert_non_null(vs_ledger_get(&vs_core.ledger, p->name));
-	assert_true(vs_sums_now(&vs_core)->hosts[h->index].mem_free < 112 * GB);
+	assert_true(vs_free_capacity_get(&vs_core)->hosts[h->index].mem_free <
+		    112 * GB);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turns(12);
 	assert_null(vs_ledger_get(&vs_core.ledger, p->name));
-	assert_true(vs_sums_now(&vs_core)->hosts[h->index].mem_free < 112 * GB);
+	assert_true(vs_free_capacity_get(&vs_core)->hosts[h->index].mem_free <
+		    112 * GB);
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static int stage(void **state)
 	vs_core.port = &port;
 	ready();
 	all_jobs = all_nodes = true;
-	waits = VS_WAITS_FOR_ROOM;
+	waits = VS_WAITS_CAPACITY;
 	asked = 0;
 	gone = 0;
 	return 0;

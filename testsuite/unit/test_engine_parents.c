@@ -289,11 +289,11 @@ static void room_is_counted_honestly(void **st)
 	wants(7, "vm1");
 	assert_int_equal(vs_core.profiles[0].disk_mb, 2048);
 	assert_int_equal(vs_core.profiles[0].template_mb, 20480);
-	assert_int_equal(vs_sums_now(&vs_core)->store_mb,
+	assert_int_equal(vs_free_capacity_get(&vs_core)->store_mb,
 			 100000 - 20480 - 2048);
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(12);
-	assert_int_equal(vs_sums_now(&vs_core)->store_mb,
+	assert_int_equal(vs_free_capacity_get(&vs_core)->store_mb,
 			 100000 - 20480 - 2048);
 	assert_true(fake_finish(FAKE_SNAPSHOT));
 	turns(2);
@@ -301,7 +301,7 @@ static void room_is_counted_honestly(void **st)
 	fake_store_mb = 100000 - 20480;
 	fake_slow(NULL, 0);
 	turns(12);
-	assert_int_equal(vs_sums_now(&vs_core)->store_mb,
+	assert_int_equal(vs_free_capacity_get(&vs_core)->store_mb,
 			 100000 - 20480 - 2048);
 	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 1);
 }

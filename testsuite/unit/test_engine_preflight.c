@@ -38,7 +38,9 @@ static const char *why_of(const char *node)
 	static char why[256];
 	int one = id(node);
 
-	assert_int_equal(vs_ask_room(&vs_core, &one, 1, NULL, why, sizeof(why)), 0);
+	assert_int_equal(
+		vs_query_capacity(&vs_core, &one, 1, NULL, why, sizeof(why)),
+		0);
 	return why;
 }
 

@@ -143,7 +143,8 @@ static void idle_vms_of_one_host_go_together_for_one_that_needs_both(void **st)
 	(void)st;
 	begin_mixed();
 	want = id("vm5");
-	assert_int_equal(vs_ask_room(&vs_core, &want, 1, NULL, NULL, 0), 0);
+	assert_int_equal(vs_query_capacity(&vs_core, &want, 1, NULL, NULL, 0),
+			 0);
 	refuse(20, &want, 1, 1, "no VF");
 	turns(3);
 	for (int i = 0; i < 4; i++) {
@@ -167,8 +168,8 @@ static void a_shortage_is_told_in_nodes_and_their_vfs(void **st)
 	(void)st;
 	begin_mixed();
 	want[0] = id("vm5");
-	assert_int_equal(vs_ask_room(&vs_core, want, 1, NULL, why,
-				     sizeof(why)), 0);
+	assert_int_equal(vs_query_capacity(&vs_core, want, 1, NULL, why,
+					   sizeof(why)), 0);
 	vs_lack_words(&vs_core, want, 1, 1, 0, why, words, sizeof(words));
 	assert_string_equal(words, "needs 2 other VFs on 1 node, room for 0");
 	/* of several kinds it is nodes that lack */

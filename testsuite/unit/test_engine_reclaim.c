@@ -34,7 +34,8 @@ static void room_is_asked_back_from_vms_that_have_no_vf(void **state)
 	fake_pool_mb = 500;
 	ready();
 	wants = id("vm1");
-	assert_int_equal(vs_ask_room(&vs_core, &wants, 1, NULL, NULL, 0), 0);
+	assert_int_equal(vs_query_capacity(&vs_core, &wants, 1, NULL, NULL, 0),
+			 0);
 	refuse(8, &wants, 1, 1, "no room");
 	turns(3);
 	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm2"));
@@ -208,7 +209,8 @@ static void a_vgpu_of_another_profile_gives_way(void **state)
 	wants[1] = id("vm5");
 	assert_true(vs_when_shared(&vs_core, vs_core.nodes[0].profile,
 				   vs_core.nodes[3].profile));
-	assert_int_equal(vs_ask_room(&vs_core, wants, 2, NULL, NULL, 0), 0);
+	assert_int_equal(vs_query_capacity(&vs_core, wants, 2, NULL, NULL, 0),
+			 0);
 	refuse(8, wants, 2, 2, "no vGPU");
 	turns(3);
 	assert_int_equal(going(fours, 3), 1);
@@ -284,7 +286,8 @@ static void what_is_beside_a_vf_is_given_back_together(void **state)
 		end_job(10 + i, fours[i]);
 	}
 	wants = id("vm3");
-	assert_int_equal(vs_ask_room(&vs_core, &wants, 1, NULL, NULL, 0), 0);
+	assert_int_equal(vs_query_capacity(&vs_core, &wants, 1, NULL, NULL, 0),
+			 0);
 	refuse(8, &wants, 1, 1, "no device");
 	turns(3);
 	assert_int_equal(going(fours, 2), 2);

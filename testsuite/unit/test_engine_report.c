@@ -32,7 +32,7 @@ static int job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
 	return job == 4711 ? 0 : -1;
 }
 
-static enum vs_job_waits waits = VS_WAITS_FOR_ROOM;	/* job 4712 */
+static enum vs_job_waits waits = VS_WAITS_CAPACITY;	/* job 4712 */
 
 static enum vs_job_waits job_waits(void *ctx, uint32_t job)
 {
@@ -119,7 +119,7 @@ static void a_reason_that_backfill_wiped_is_said_again(void **state)
 {
 	(void)state;
 	refused_and_said();
-	waits = VS_WAITS_FOR_ROOM;
+	waits = VS_WAITS_CAPACITY;
 	vs_jobs_recheck(&vs_core);
 	assert_null(reason_said(now + 15000));
 	waits = VS_WAITS_WORDLESS;
@@ -150,7 +150,7 @@ static void slurms_own_plan_is_what_is_expected(void **state)
 	(void)state;
 	with.jobs_look = jobs_look;
 	vs_core.port = &with;
-	waits = VS_WAITS_FOR_ROOM;
+	waits = VS_WAITS_CAPACITY;
 	refused_and_said();
 	planned.start = vs_wall_ms() / 1000 + 7200;
 	vs_expect_clock(planned.start, at, sizeof(at));
@@ -176,7 +176,7 @@ static enum vs_job_waits note_visit(void *ctx, uint32_t job)
 {
 	(void)ctx;
 	visits[job]++;
-	return VS_WAITS_FOR_ROOM;
+	return VS_WAITS_CAPACITY;
 }
 
 static void of_a_long_queue_all_have_their_turn(void **state)

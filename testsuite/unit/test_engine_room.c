@@ -25,8 +25,8 @@ static size_t room(int n, const char *expected)
 {
 	char why[256] = "", words[256], need[64];
 	int ids[4];
-	size_t got = vs_ask_room(&vs_core, ids, (size_t)ids_of(n, ids), NULL,
-				 why, sizeof(why));
+	size_t got = vs_query_capacity(&vs_core, ids, (size_t)ids_of(n, ids),
+				       NULL, why, sizeof(why));
 
 	vs_lack_words(&vs_core, ids, (size_t)n, (size_t)n, got, why, words,
 		      sizeof(words));

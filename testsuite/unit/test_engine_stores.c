@@ -152,8 +152,11 @@ static void a_move_is_over(void **state)
 	fake_slow(NULL, 0);
 	turns(51);
 	assert_false(hold("vm1")->moves);
-	assert_int_equal(vs_sums_now(&vs_core)->pools[vs_room_pool(
-		&vs_core.inv, "datastore-2")].mem_mb, fake_t_mb);
+	assert_int_equal(vs_free_capacity_get(&vs_core)
+				 ->pools[vs_shared_capacity_pool(&vs_core.inv,
+								 "datastore-2")]
+				 .mem_mb,
+			 fake_t_mb);
 }
 
 /* There its parent's disks aren't: it is as large as its template. */
@@ -188,12 +191,13 @@ static void a_linked_clone_moves_as_a_full_one(void **state)
 	end_job(7, "vm1");
 	powered_down("vm1");
 	fake_slow(NULL, 0);
-	at = vs_room_pool(&vs_core.inv, "datastore-2");
+	at = vs_shared_capacity_pool(&vs_core.inv, "datastore-2");
 	vs_avoid_add("host-1", NULL, now + 3600000, "test");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	assert_true(hold("vm1")->moves);
 	assert_int_equal(hold("vm1")->disk_mb, 20000);
-	assert_int_equal(vs_sums_now(&vs_core)->pools[at].mem_mb, 70000);
+	assert_int_equal(vs_free_capacity_get(&vs_core)->pools[at].mem_mb,
+			 70000);
 	/* and placement knows before */
 	vs_job_end(&vs_core, 8, &(int) { id("vm1") }, 1, false);
 	flags("vm1", DOWN);

@@ -12,8 +12,9 @@ static void room_says(const char *text, size_t room)
 	char why[300] = "";
 	int one = id("vm1");
 
-	assert_int_equal(vs_ask_room(&vs_core, &one, 1, NULL, why, sizeof(why)),
-			 room);
+	assert_int_equal(
+		vs_query_capacity(&vs_core, &one, 1, NULL, why, sizeof(why)),
+		room);
 	assert_string_equal(why, text);
 }
 

@@ -37,8 +37,9 @@ static void room_says(const char *node, const char *text, size_t room)
 	char why[400] = "";
 	int one = id(node);
 
-	assert_int_equal(vs_ask_room(&vs_core, &one, 1, NULL, why, sizeof(why)),
-			 room);
+	assert_int_equal(
+		vs_query_capacity(&vs_core, &one, 1, NULL, why, sizeof(why)),
+		room);
 	assert_string_equal(why, text);
 }
 

@@ -28,8 +28,8 @@ static void full_house(void)
 
 static int wanted(size_t n, size_t nvictims)
 {
-	int taken = vs_make_room(&vs_core, 20, &nodes[4], n, victims, nvictims,
-				 take);
+	int taken = vs_preemption_victims(&vs_core, 20, &nodes[4], n, victims,
+					  nvictims, take);
 
 	sums_are_true();
 	return taken;
@@ -108,8 +108,9 @@ static void among_many_those_alone_end_whose_vms_have_vfs(void **state)
 		many[2 * i] = (struct vs_victim) { .ids = &ids[2 * ALL + i], .n = 1 };
 		many[2 * i + 1] = (struct vs_victim) { .ids = &ids[i], .n = 1 };
 	}
-	assert_int_equal(vs_make_room(&vs_core, 20, ids + ALL, GANG, many,
-				      2 * ALL, ended), GANG);
+	assert_int_equal(vs_preemption_victims(&vs_core, 20, ids + ALL, GANG,
+					       many, 2 * ALL, ended),
+			 GANG);
 	for (int i = 0; i < ALL; i++)
 		assert_false(ended[2 * i]);
 	sums_are_true();
@@ -141,10 +142,12 @@ static void a_node_that_the_job_is_to_get_keeps_its_vm(void **state)
 	full_house();
 	both[0] = nodes[0];
 	both[1] = nodes[4];
-	assert_int_equal(vs_make_room(&vs_core, 20, both, 2, victims, 1, take),
-			 -1);
-	assert_int_equal(vs_make_room(&vs_core, 20, both, 2, victims, 2, take),
-			 1);
+	assert_int_equal(
+		vs_preemption_victims(&vs_core, 20, both, 2, victims, 1, take),
+		-1);
+	assert_int_equal(
+		vs_preemption_victims(&vs_core, 20, both, 2, victims, 2, take),
+		1);
 	assert_true(!take[0] && take[1]);
 }
 
@@ -156,7 +159,7 @@ static void a_vm_that_is_promised_away_goes_with_its_job(void **state)
 	full_house();
 	assert_int_equal(wanted(1, 4), 1);
 	assert_int_equal(wanted(1, 4), 0);	/* no second one for the same */
-	vs_ask_room(&vs_core, &nodes[0], 1, &avail, NULL, 0);
+	vs_query_capacity(&vs_core, &nodes[0], 1, &avail, NULL, 0);
 	assert_int_equal(avail, VS_AVAIL_NONE);
 	end_job(11, "vm1");
 	turns(2);
@@ -175,7 +178,7 @@ static void a_promise_that_nobody_renews_is_forgotten(void **state)
 	assert_int_equal(wanted(1, 4), 1);
 	now += 61000;
 	turns(1);
-	vs_ask_room(&vs_core, &nodes[0], 1, &avail, NULL, 0);
+	vs_query_capacity(&vs_core, &nodes[0], 1, &avail, NULL, 0);
 	assert_int_equal(avail, VS_AVAIL_WARM);
 }
 
@@ -205,8 +208,9 @@ static void few_of_many_end(void **state)
 		many[i] = (struct vs_victim) { .ids = &nodes[7], .n = 1 };
 	many[9] = (struct vs_victim) { .ids = &nodes[2], .n = 1 };
 	many[30] = many[33] = (struct vs_victim) { .ids = &nodes[0], .n = 1 };
-	assert_int_equal(vs_make_room(&vs_core, 20, &nodes[4], 2, many, 40,
-				      ends), 2);
+	assert_int_equal(vs_preemption_victims(&vs_core, 20, &nodes[4], 2, many,
+					       40, ends),
+			 2);
 	for (int i = 0; i < 40; i++)
 		assert_int_equal(ends[i], i == 9 || i == 30);
 	sums_are_true();

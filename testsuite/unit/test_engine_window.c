@@ -31,7 +31,7 @@ static size_t room_until(int64_t end)
 	size_t room;
 
 	vs_until_set(end);
-	room = vs_room_for(&vs_core, vs_node_named(&vs_core, "vm3"));
+	room = vs_capacity_count(&vs_core, vs_node_named(&vs_core, "vm3"));
 	vs_until_set(0);
 	return room;
 }

@@ -27,7 +27,7 @@
 
 static struct world w;
 static struct vs_timeline t;
-static struct vs_sums sums;
+static struct vs_free_capacity sums;
 static struct vs_bar bars[HOSTS + 2];
 static struct vs_profile p_many;	/* little of everything, for ends that
 					 * gain by the VF alone */
@@ -103,7 +103,7 @@ static int stage_down(void **state)
 	(void)state;
 	for (size_t k = 0; k < KINDS; k++)
 		vs_gains_clear(&kept[k]);
-	vs_sums_clear(&sums);
+	vs_free_capacity_clear(&sums);
 	vs_timeline_clear(&t);
 	w_clear(&w);
 	return 0;
@@ -239,7 +239,7 @@ static size_t room(size_t kind, int64_t at)
 	}
 	env.ledger = &without;
 	env.sums = NULL;
-	n = vs_place_room(&env, &one, LIMIT);
+	n = vs_place_count(&env, &one, LIMIT);
 	vs_ledger_clear(&without);
 	return n;
 }
@@ -248,7 +248,8 @@ static void follow(size_t kind)
 {
 	struct vs_place_node one = like(kind);
 
-	vs_sums_update(&sums, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	vs_free_capacity_update(&sums, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
 	vs_gains_follow(&kept[kind], &t, &w.env, &one, id_of, NULL);
 }
 

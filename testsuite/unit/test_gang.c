@@ -427,9 +427,10 @@ static void an_exchange_moves_no_vm_that_is_not_in_the_way(void **state)
 	for (int i = 2; i < 5; i++)
 		gang[i].net = &x;
 	gang[2].prefer_host = "host-esx02";
-	vs_room_begin(&w.inv);
-	vs_room_set_pool(&w.inv, "domain-c1", "slurm", 1000000, 1000000);
-	vs_room_end(&w.inv);
+	vs_shared_capacity_begin(&w.inv);
+	vs_shared_capacity_set_pool(&w.inv, "domain-c1", "slurm", 1000000,
+				    1000000);
+	vs_shared_capacity_end(&w.inv);
 	place(5);
 	assert_string_equal(gang[2].host->name, "esx02");
 	assert_string_equal(gang[1].host->name, "esx04");

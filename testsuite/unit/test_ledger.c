@@ -258,7 +258,7 @@ static void a_hold_without_a_vf_takes_cpu_and_memory_only(void **state)
 	(void)state;
 	w_hold(&w, "n1", "esx01", "", VS_HOLD_PROMISED);
 	assert_free(8, 8);
-	vs_ledger_host_room(&w.ledger, &w.inv, esx01, &cpu, &mem);
+	vs_ledger_host_capacity(&w.ledger, &w.inv, esx01, &cpu, &mem);
 	assert_int_equal(cpu, 48 * 2000 - 100);
 	assert_int_equal(mem, 256 * 1024 - 1000);
 }
@@ -393,7 +393,7 @@ static void a_promise_elsewhere_counts_beside_the_card(void **state)
 	w_vm_on(&w, "vm-1", "esx02", W_PF0);	/* to be rebuilt on esx01 */
 	assert_free(7, 8);
 	assert_int_equal(w_free(&w, "esx02", W_PF0), 7);
-	vs_ledger_host_room(&w.ledger, &w.inv, esx01, &cpu, &mem);
+	vs_ledger_host_capacity(&w.ledger, &w.inv, esx01, &cpu, &mem);
 	assert_int_equal(mem, 256 * 1024 - 1000);
 }
 
@@ -442,7 +442,7 @@ static void a_device_elsewhere_on_the_host_makes_no_card_a_device(void **state)
 static void what_another_cluster_has_is_foreign_and_told_apart(void **state)
 {
 	struct vs_vm *theirs = w_vm_on(&w, "vm-1", "esx01", W_PF0);
-	struct vs_sums made = { 0 };
+	struct vs_free_capacity made = { 0 };
 	struct vs_pf_use use;
 
 	(void)state;
@@ -457,17 +457,17 @@ static void what_another_cluster_has_is_foreign_and_told_apart(void **state)
 	assert_int_equal(use_of(W_PF0).beside, 0);	/* its own cluster's view */
 	assert_int_equal(use_of(W_PF0).ours, 1);
 	assert_int_equal(use_of(W_PF0).free, 5);
-	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, "another1");
+	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER, "another1");
 	assert_int_equal(made.beside, 1);
 	assert_int_equal(made.hosts[esx01->index].beside, 1);
 	assert_int_equal(made.strangers, 1);
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 	/* one in a folder of its own is no stranger in ours */
 	vs_vm_set_folder(&w.inv, theirs, "group-v9");
-	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, "another1");
+	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER, "another1");
 	assert_int_equal(made.beside, 1);
 	assert_int_equal(made.strangers, 0);
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 }
 
 static void a_pf_at_a_numa_node_beyond_all_is_at_none(void **state)
@@ -487,7 +487,7 @@ static void assert_room(int64_t cpu_used, int64_t mem_used)
 {
 	int64_t cpu, mem;
 
-	vs_ledger_host_room(&w.ledger, &w.inv, esx01, &cpu, &mem);
+	vs_ledger_host_capacity(&w.ledger, &w.inv, esx01, &cpu, &mem);
 	assert_int_equal(cpu, 48 * 2000 - cpu_used);
 	assert_int_equal(mem, 256 * 1024 - mem_used);
 }
@@ -535,10 +535,10 @@ static void what_esxi_keeps_of_the_cpu_is_not_free(void **state)
 	int64_t cpu, mem;
 
 	(void)state;
-	vs_ledger_host_room(&w.ledger, &w.inv, esx01, &cpu, &mem);
+	vs_ledger_host_capacity(&w.ledger, &w.inv, esx01, &cpu, &mem);
 	assert_int_equal(cpu, (int64_t)esx01->cores * esx01->core_mhz);
 	esx01->cpu_mhz = 54940;
-	vs_ledger_host_room(&w.ledger, &w.inv, esx01, &cpu, &mem);
+	vs_ledger_host_capacity(&w.ledger, &w.inv, esx01, &cpu, &mem);
 	assert_int_equal(cpu, 54940);
 	esx01->core_mhz = 2593;
 	assert_int_equal(vs_host_vm_cores(esx01), 21);
@@ -547,7 +547,7 @@ static void what_esxi_keeps_of_the_cpu_is_not_free(void **state)
 static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 {
 	struct vs_host *esx02 = w_host(&w, "esx02");
-	struct vs_sums made = { 0 };
+	struct vs_free_capacity made = { 0 };
 	const struct vs_host_sum *sums;
 	struct vs_hold *h;
 	int64_t cpu, mem;
@@ -560,7 +560,8 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 	h->vcpus = 10;
 	h->memory_mb = 50000;
 	w_hold(&w, "n2", "esx99", W_PF0, VS_HOLD_PROMISED);
-	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
 	sums = made.hosts;
 	for (int i = 0; i < 2; i++) {
 		const struct vs_host *host = w.inv.by_index[i];
@@ -573,7 +574,7 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 					 W_CLUSTER_ID, &u);
 			assert_memory_equal(&u, &sums[i].pf[p], sizeof(u));
 		}
-		vs_ledger_host_room(&w.ledger, &w.inv, host, &cpu, &mem);
+		vs_ledger_host_capacity(&w.ledger, &w.inv, host, &cpu, &mem);
 		assert_int_equal(sums[i].cpu_free, cpu);
 		assert_int_equal(sums[i].mem_free, mem);
 	}
@@ -583,7 +584,7 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 	assert_int_equal(sums[esx02->index].node_mem_mb[1], 8192 + 1000);
 	assert_int_equal(sums[esx02->index].cpu_given, 14 * 2000);
 	assert_int_equal(sums[esx02->index].mem_given, 8192 + 50000);
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 }
 
 /* ---- where a card may be -------------------------------------------------- */

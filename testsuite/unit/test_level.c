@@ -360,9 +360,10 @@ static void who_finds_no_place_goes_first_the_next_time(void **state)
 	small.adapter = &named;
 	large.memory_mb = 20 * GB;
 	small.memory_mb = 9 * GB;
-	vs_room_begin(&w.inv);
-	vs_room_set_pool(&w.inv, "domain-c2", "slurm", 1000000, 30 * GB);
-	vs_room_end(&w.inv);
+	vs_shared_capacity_begin(&w.inv);
+	vs_shared_capacity_set_pool(&w.inv, "domain-c2", "slurm", 1000000,
+				    30 * GB);
+	vs_shared_capacity_end(&w.inv);
 	place(4);
 	assert_int_equal(on("esx01", &large), 2);
 	assert_int_equal(on("esx03", &small), 2);

@@ -151,7 +151,7 @@ static void the_node_of_a_vms_only_card_has_it_once(void **state)
 static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 {
 	struct vs_host *h = host(8);
-	struct vs_sums made = { 0 };
+	struct vs_free_capacity made = { 0 };
 	struct vs_err err = { 0 };
 
 	(void)state;
@@ -167,13 +167,14 @@ static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 	place(1);			/* fewer VFs, but cores */
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
 	assert_int_equal(vs_place_capacity(&w.env, gang, 99), 8);
-	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
 	w.env.sums = &made;		/* which keeps what hosts could */
 	place(1);
 	w.p_roce.vcpus = 9;
 	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
 	w.env.sums = NULL;
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
 	assert_non_null(strstr(err.text,
 			       "no PF on a NUMA node that holds the VM"));
@@ -301,11 +302,13 @@ static void a_numa_node_that_is_too_small_is_named(void **state)
 	gang[0] = (struct vs_place_node) {
 		.node = "n00", .profile = &w.p_roce, .net = &w.net,
 	};
-	assert_int_equal(vs_place_room_why(&w.env, gang, 9, why, sizeof(why)), 0);
+	assert_int_equal(vs_place_count_why(&w.env, gang, 9, why, sizeof(why)),
+			 0);
 	assert_string_equal(why, "no PF on a NUMA node that holds the VM on 1 host");
 	h->connected = false;
 	vs_host_changed(&w.inv, h);
-	assert_int_equal(vs_place_room_why(&w.env, gang, 9, why, sizeof(why)), 0);
+	assert_int_equal(vs_place_count_why(&w.env, gang, 9, why, sizeof(why)),
+			 0);
 	assert_string_equal(why, "");
 }
 

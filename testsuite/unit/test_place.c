@@ -44,11 +44,11 @@ static enum vs_refusal refusal(void)
 
 	if (!vs_place(&w.env, &node, 1, &r, &err)) {
 		assert_null(r.hosts);
-		assert_true(vs_place_room(&w.env, &node, 100) > 0);
+		assert_true(vs_place_count(&w.env, &node, 100) > 0);
 		return VS_REFUSE_NONE;
 	}
 	assert_int_equal(err.code, VS_E_SHORTAGE);
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 0);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 0);
 	assert_int_equal(r.n, 1);
 	assert_ptr_equal(r.hosts[0], esx01);
 	why = r.why[0];
@@ -171,14 +171,14 @@ static void a_host_may_have_as_many_pfs_as_there_is_room_for(void **state)
 		w_pf(esx01, pci, 1);
 		gang[i] = node;
 	}
-	assert_int_equal(vs_place_room(&w.env, &node, 99), VS_HOST_PFS);
+	assert_int_equal(vs_place_count(&w.env, &node, 99), VS_HOST_PFS);
 	assert_int_equal(vs_place_capacity(&w.env, &node, 99), VS_HOST_PFS);
 	assert_int_equal(vs_place(&w.env, gang, VS_HOST_PFS, NULL, NULL), 0);
 	for (int i = 0; i < VS_HOST_PFS; i++)
 		for (int k = 0; k < i; k++)
 			assert_ptr_not_equal(gang[i].pfs[0], gang[k].pfs[0]);
 	w_vm_on(&w, "vm-1", "esx01", "");
-	assert_int_equal(vs_place_room(&w.env, &node, 99), 0);
+	assert_int_equal(vs_place_count(&w.env, &node, 99), 0);
 }
 
 static void nothing_to_place_is_placed(void **state)
@@ -344,7 +344,7 @@ static void an_over_committed_pf_does_not_eat_anothers_vfs(void **state)
 	w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	w_vm_on(&w, "vm-2", "esx01", W_PF0);
 	w_pf(esx01, W_PF1, 1);
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 1);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 1);
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
 	assert_string_equal(node.pfs[0]->pci, W_PF1);
 }
@@ -442,7 +442,7 @@ static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
 	w_pf(esx01, W_PF1, 1);
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
 	assert_string_equal(node.pfs[0]->pci, W_PF1);
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 1);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 1);
 	avoid_host = "esx01";
 	assert_int_equal(refusal(), VS_REFUSE_AVOID);
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
@@ -461,10 +461,11 @@ static void another_question_is_not_answered_by_what_is_kept(void **state)
 {
 	const char *list[] = { "domain-c1", NULL };
 	struct vs_network elsewhere = w.net;
-	struct vs_sums made = { 0 };
+	struct vs_free_capacity made = { 0 };
 
 	(void)state;
-	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
 	w.env.sums = &made;
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
 	w.env.store = "datastore-2";
@@ -494,18 +495,19 @@ static void another_question_is_not_answered_by_what_is_kept(void **state)
 	vs_strlcpy(w.net.switch_uuid, W_SWITCH, sizeof(w.net.switch_uuid));
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
 	w.env.sums = NULL;
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 }
 
 /* Asked again, a question costs no second answer for each host. */
 static void a_question_is_kept_once(void **state)
 {
 	struct vs_network elsewhere = w.net;
-	struct vs_sums made = { 0 };
+	struct vs_free_capacity made = { 0 };
 
 	(void)state;
 	vs_strlcpy(elsewhere.moid, "dvportgroup-99", sizeof(elsewhere.moid));
-	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
 	w.env.sums = &made;
 	for (int round = 0; round < 3; round++) {
 		node.net = &w.net;
@@ -516,20 +518,21 @@ static void a_question_is_kept_once(void **state)
 		assert_int_equal(made.nfits, 2);
 	}
 	w.env.sums = NULL;
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 }
 
 /* Users choose the size of their VMs: what is kept of it has a bound. */
 static void no_number_of_questions_is_kept_for_ever(void **state)
 {
-	struct vs_sums made = { 0 };
+	struct vs_free_capacity made = { 0 };
 
 	(void)state;
 	w.p_roce.hw.numa_pf = true;
 	esx01->numa_nodes = 2;
 	esx01->pfs[0].numa = 0;
 	vs_host_changed(&w.inv, esx01);
-	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
 	w.env.sums = &made;
 	for (int i = 0; i < 300; i++) {		/* half of 48 cores is 24 */
 		w.p_roce.vcpus = i % 2 ? 25 : 24;
@@ -539,7 +542,7 @@ static void no_number_of_questions_is_kept_for_ever(void **state)
 		assert_true(made.nfits <= 65);
 	}
 	w.env.sums = NULL;
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 }
 
 static void a_host_on_trial_takes_as_many_as_it_may(void **state)
@@ -552,7 +555,7 @@ static void a_host_on_trial_takes_as_many_as_it_may(void **state)
 	assert_int_equal(esx01->index, 0);
 	w_gang(&w, gang, 3);
 	w.env.bars = &bar;
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 2);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 2);
 	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
 	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), -1);
 	bar.most = 3;
@@ -584,7 +587,7 @@ static void a_gang_leaves_the_host_on_trial_when_its_trial_is_full(void **state)
 	for (int i = 0; i < 4; i++)
 		there += gang[i].host == esx01;
 	assert_int_equal(there, 2);
-	assert_int_equal(vs_place_room(&w.env, gang, 100), 4);
+	assert_int_equal(vs_place_count(&w.env, gang, 100), 4);
 	/* each kind alone would be within it */
 	gang[1].profile = gang[2].profile = &w.p_eth;
 	vs_host_get_named(&w.inv, "esx02")->connected = false;
@@ -627,7 +630,7 @@ static void a_gang_reserves_no_cpu_twice(void **state)
 	other.hw.cpu_mhz = 2000;	/* another kind, beside them */
 	for (int i = 0; i < 13; i++)
 		gang[i] = node;
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 12);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 12);
 	assert_int_equal(vs_place(&w.env, gang, 12, NULL, NULL), 0);
 	gang[12].profile = &other;
 	assert_int_equal(vs_place(&w.env, gang, 13, NULL, NULL), -1);
@@ -649,15 +652,15 @@ static void a_clones_parent_needs_its_cpu_too(void **state)
 	esx01->cores = 1;		/* 2000 MHz: one of the two */
 	node.profile = &instant;
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), -1);
-	room = vs_place_room(&w.env, &node, 100);
+	room = vs_place_count(&w.env, &node, 100);
 	assert_int_equal(room, 0);
 	esx01->cores = 2;
 	vs_host_changed(&w.inv, esx01);
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, NULL), 0);
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 1);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 1);
 	esx01->cores = 7;		/* the parent, and six */
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 6);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 6);
 }
 
 /* What a VM that can't be read may have taken is the reason, not what is missing

@@ -15,7 +15,7 @@
 static struct world w;
 static struct vs_profile instant;
 static struct vs_host *esx01;
-static struct vs_sums sums;
+static struct vs_free_capacity sums;
 static bool bare[HOSTS];		/* none to spare: ASan sees who reads more */
 
 
@@ -44,7 +44,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	vs_sums_clear(&sums);
+	vs_free_capacity_clear(&sums);
 	w_clear(&w);
 	return 0;
 }
@@ -66,10 +66,10 @@ static void one_that_exists_brings_none(void **state)
 	esx01->memory_mb = 150 * GB;
 	assert_int_equal(vs_place(&w.env, &n, 1, NULL, &err), 0);
 	assert_ptr_equal(n.host, esx01);
-	assert_int_equal(vs_place_room(&w.env, &n, 9), 1);
+	assert_int_equal(vs_place_count(&w.env, &n, 9), 1);
 	assert_int_equal(vs_place_capacity(&w.env, &n, 9), 1);
 	assert_int_equal(vs_place(&w.env, &fresh, 1, NULL, &err), -1);
-	assert_int_equal(vs_place_room(&w.env, &fresh, 9), 0);
+	assert_int_equal(vs_place_count(&w.env, &fresh, 9), 0);
 	assert_int_equal(vs_place_capacity(&w.env, &fresh, 9), 0);
 }
 
@@ -129,7 +129,8 @@ static size_t later(bool exists, uint64_t *key)
 	struct vs_later *l;
 	size_t n;
 
-	vs_sums_update(&sums, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	vs_free_capacity_update(&sums, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
 	w.env.sums = &sums;
 	l = vs_later_begin(&w.env, &like, key);
 	vs_later_on(l, esx01);
@@ -178,7 +179,8 @@ static uint64_t key_of(const struct vs_profile *p)
 	struct vs_place_node like = vm("", false);
 	uint64_t key = 1;
 
-	vs_sums_update(&sums, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	vs_free_capacity_update(&sums, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
 	w.env.sums = &sums;
 	like.profile = p;
 	vs_later_end(vs_later_begin(&w.env, &like, &key));

@@ -52,7 +52,7 @@ static void pool(const char *cluster, int64_t cpu_mhz, int64_t mem_mb)
 	char name[64];
 
 	snprintf(name, sizeof(name), "resource pool of %s", cluster);
-	vs_room_set_pool(&w.inv, cluster, name, cpu_mhz, mem_mb);
+	vs_shared_capacity_set_pool(&w.inv, cluster, name, cpu_mhz, mem_mb);
 }
 
 static int place(size_t n)
@@ -83,10 +83,10 @@ static int on(const char *name, size_t n)
 static size_t room(const char *because)
 {
 	char why[256] = "not written";
-	size_t n = vs_place_room_why(&w.env, &gang[0], 100, why, sizeof(why));
+	size_t n = vs_place_count_why(&w.env, &gang[0], 100, why, sizeof(why));
 
 	assert_string_equal(why, because);
-	assert_int_equal(vs_place_room(&w.env, &gang[0], 100), n);
+	assert_int_equal(vs_place_count(&w.env, &gang[0], 100), n);
 	return n;
 }
 
@@ -188,8 +188,8 @@ static void each_cluster_has_its_pool(void **state)
 			"left, each VM needs 8370 MB; resource pool of c2 has "
 			"16740 MB of memory left, each VM needs 8370 MB)");
 	}
-	assert_int_equal(vs_place_room(&w.env, &gang[0], 100), 5);
-	assert_int_equal(vs_place_room(&w.env, &gang[0], 4), 4);
+	assert_int_equal(vs_place_count(&w.env, &gang[0], 100), 5);
+	assert_int_equal(vs_place_count(&w.env, &gang[0], 4), 4);
 }
 
 static void a_pool_is_named_beside_hosts_that_lack_something_else(void **state)
@@ -219,10 +219,10 @@ static void pools_bound_no_capacity(void **state)
 	(void)state;
 	host("esx01", "c1", 4);
 	pool("c1", 0, 0);
-	vs_room_set_store(&w.inv, "vsan", 0);
+	vs_shared_capacity_set_store(&w.inv, "vsan", 0);
 	w.p_roce.disk_mb = 1000;
 	assert_int_equal(vs_place_capacity(&w.env, &gang[0], 100), 4);
-	assert_int_equal(vs_place_room(&w.env, &gang[0], 100), 0);
+	assert_int_equal(vs_place_count(&w.env, &gang[0], 100), 0);
 }
 
 /* ---- CPU of a pool ------------------------------------------------------ */
@@ -251,18 +251,18 @@ static void what_hosts_lack_is_said_where_there_is_room_for_none(void **state)
 	host("esx01", "c1", 4)->cores = 3;
 	host("esx02", "c1", 4)->memory_mb = 4096;
 	host("esx03", "c1", 4)->cores = 3;
-	assert_int_equal(vs_place_room_why(&w.env, &gang[0], 9, why,
-					   sizeof(why)), 0);
+	assert_int_equal(vs_place_count_why(&w.env, &gang[0], 9, why,
+					    sizeof(why)), 0);
 	assert_string_equal(why,
 		"too little CPU left for the reservation on 2 hosts, "
 		"too little memory left on 1 host");
 	host("esx04", "c1", 0);		/* VFs are short, too */
-	assert_int_equal(vs_place_room_why(&w.env, &gang[0], 9, why,
-					   sizeof(why)), 0);
+	assert_int_equal(vs_place_count_why(&w.env, &gang[0], 9, why,
+					    sizeof(why)), 0);
 	assert_string_equal(why, "");
 	host("esx05", "c1", 1);
-	assert_int_equal(vs_place_room_why(&w.env, &gang[0], 9, why,
-					   sizeof(why)), 1);
+	assert_int_equal(vs_place_count_why(&w.env, &gang[0], 9, why,
+					    sizeof(why)), 1);
 	assert_string_equal(why, "");
 }
 
@@ -277,7 +277,7 @@ static void where_cpu_is_short_slow_cores_go_first(void **state)
 	host("esx02", "c1", 2)->core_mhz = 1000;
 	host("esx03", "c1", 2)->core_mhz = 1000;
 	pool("c1", 4 * 4000 + 12000, -1);
-	assert_int_equal(vs_place_room(&w.env, &gang[0], 100), 5);
+	assert_int_equal(vs_place_count(&w.env, &gang[0], 100), 5);
 	/* as with a reservation that is full, or more than slow cores have */
 	for (size_t p = 0; p < VS_COUNT(all) * 3; p++) {
 		w.env.policy = all[p / 3];
@@ -404,7 +404,7 @@ static void a_datastore_that_isnt_known_refuses_nobody(void **state)
 	host("esx01", "c1", 4);
 	w.p_roce.disk_mb = 40000;
 	assert_int_equal(place(4), 0);
-	vs_room_set_store(&w.inv, "vsan", 0);
+	vs_shared_capacity_set_store(&w.inv, "vsan", 0);
 	assert_int_equal(place(1), -1);
 	w.env.store = NULL;
 	assert_int_equal(place(4), 0);
@@ -418,15 +418,16 @@ static void a_gang_fits_on_the_datastore_whole_or_not_at_all(void **state)
 	(void)state;
 	host("esx01", "c1", 4);
 	w.p_roce.disk_mb = 40000;
-	vs_room_set_store(&w.inv, "vsan", 159999);
-	refused(4, VS_REFUSE_STORE_ROOM, "datastore vsan has 159999 MB free, "
+	vs_shared_capacity_set_store(&w.inv, "vsan", 159999);
+	refused(4, VS_REFUSE_STORE_CAPACITY,
+		"datastore vsan has 159999 MB free, "
 		"4 VMs need 160000 MB for disks and swap files");
 	assert_null(gang[0].host);
 	assert_false(vs_place_could(&w.env, gang, 4));
 	assert_int_equal(place(3), 0);
 	assert_int_equal(room("datastore vsan has 159999 MB free, 1 VM needs "
 			      "40000 MB for disks and swap files"), 3);
-	vs_room_set_store(&w.inv, "vsan", 160000);
+	vs_shared_capacity_set_store(&w.inv, "vsan", 160000);
 	assert_int_equal(place(4), 0);
 	assert_true(vs_place_could(&w.env, gang, 4));
 	assert_int_equal(room(""), 4);
@@ -439,9 +440,9 @@ static void a_host_that_lacks_something_else_is_told_by_that(void **state)
 	host("esx01", "c1", 4);
 	host("esx02", "c1", 4)->maintenance = true;
 	w.p_roce.disk_mb = 40000;
-	vs_room_set_store(&w.inv, "vsan", 1);
+	vs_shared_capacity_set_store(&w.inv, "vsan", 1);
 	assert_int_equal(place(1), -1);
-	assert_int_equal(report.why[0], VS_REFUSE_STORE_ROOM);
+	assert_int_equal(report.why[0], VS_REFUSE_STORE_CAPACITY);
 	assert_int_equal(report.why[1], VS_REFUSE_MAINTENANCE);
 }
 
@@ -450,29 +451,29 @@ static void a_vm_that_exists_needs_no_disk(void **state)
 	(void)state;
 	host("esx01", "c1", 4);
 	w.p_roce.disk_mb = 40000;
-	vs_room_set_store(&w.inv, "vsan", 40000);
+	vs_shared_capacity_set_store(&w.inv, "vsan", 40000);
 	assert_int_equal(place(2), -1);
 	gang[0].exists = true;
 	assert_int_equal(place(2), 0);
 	/* even where more was promised than there is */
-	vs_room_set_store(&w.inv, "vsan", 0);
+	vs_shared_capacity_set_store(&w.inv, "vsan", 0);
 	w_hold(&w, "other", "esx01", "", VS_HOLD_PROMISED)->disk_mb = 40000;
 	assert_int_equal(place(1), 0);
 	assert_int_equal(room(""), 4);
 	gang[0].exists = false;
-	assert_int_equal(vs_place_room(&w.env, &gang[0], 100), 0);
+	assert_int_equal(vs_place_count(&w.env, &gang[0], 100), 0);
 }
 
 static void memory_that_isnt_reserved_needs_a_swap_file(void **state)
 {
 	(void)state;
 	host("esx01", "c1", 4);
-	vs_room_set_store(&w.inv, "vsan", 8191);
+	vs_shared_capacity_set_store(&w.inv, "vsan", 8191);
 	assert_int_equal(place(4), 0);	/* sriov: all reserved */
 	for (int i = 0; i < 4; i++)
 		gang[i].profile = &w.p_eth;
 	gang[0].exists = true;
-	refused(1, VS_REFUSE_STORE_ROOM, "datastore vsan has 8191 MB free, "
+	refused(1, VS_REFUSE_STORE_CAPACITY, "datastore vsan has 8191 MB free, "
 		"1 VM needs 8192 MB for disks and swap files");
 	w.p_eth.latency_high = true;
 	assert_int_equal(place(4), 0);
@@ -483,7 +484,7 @@ static void promised_vms_count_against_the_datastore(void **state)
 	(void)state;
 	host("esx01", "c1", 4);
 	w.p_roce.disk_mb = 40000;
-	vs_room_set_store(&w.inv, "vsan", 100000);
+	vs_shared_capacity_set_store(&w.inv, "vsan", 100000);
 	w_hold(&w, "other", "esx01", W_PF0, VS_HOLD_PROMISED)->disk_mb = 40000;
 	assert_int_equal(place(2), -1);
 	assert_int_equal(place(1), 0);

@@ -179,8 +179,8 @@ static void as_many_vms_have_room_as_any_choice_of_pfs_allows(void **state)
 
 				if (free[0] + free[1] + free[2] > 6)
 					continue;
-				assert_int_equal(vs_rails_room(free, 3, vfs,
-							       rails),
+				assert_int_equal(vs_rails_capacity(free, 3, vfs,
+								   rails),
 						 served(free, 3, vfs, rails));
 			}
 }
@@ -188,18 +188,18 @@ static void as_many_vms_have_room_as_any_choice_of_pfs_allows(void **state)
 static void placement_counts_vms_not_vfs(void **state)
 {
 	(void)state;
-	assert_int_equal(vs_place_room(&w.env, gang, 100), 4);
+	assert_int_equal(vs_place_count(&w.env, gang, 100), 4);
 	assert_int_equal(vs_place_capacity(&w.env, gang, 100), 4);
 	w_hold(&w, "other", "esx01", W_PF0, VS_HOLD_PROMISED);
-	assert_int_equal(vs_place_room(&w.env, gang, 100), 3);
+	assert_int_equal(vs_place_count(&w.env, gang, 100), 3);
 	assert_int_equal(vs_place_capacity(&w.env, gang, 100), 4);
 	w_pf(esx01, W_PF2, 4);
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_room(&w.env, gang, 100), 5);
+	assert_int_equal(vs_place_count(&w.env, gang, 100), 5);
 	w.roce.rails = false;
 	esx01->pfs[1].vfs = esx01->pfs[2].vfs = 0;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_room(&w.env, gang, 100), 1);
+	assert_int_equal(vs_place_count(&w.env, gang, 100), 1);
 }
 
 /* ---- the answer --------------------------------------------------------- */
@@ -315,8 +315,8 @@ static void a_pf_with_one_vf_left_serves_single_cards_only(void **state)
 	esx01->pfs[0].vfs = 0;
 	vs_host_changed(&w.inv, esx01);
 	gang[1].profile = &p;
-	assert_int_equal(vs_place_room(&w.env, &gang[0], 9), 0);
-	assert_int_equal(vs_place_room(&w.env, &gang[1], 9), 4);
+	assert_int_equal(vs_place_count(&w.env, &gang[0], 9), 0);
+	assert_int_equal(vs_place_count(&w.env, &gang[1], 9), 4);
 	esx01->pfs[0].vfs = 4;
 	vs_host_changed(&w.inv, esx01);
 	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
@@ -374,7 +374,7 @@ static void a_numa_node_that_is_not_counted_keeps_no_vm_away(void **state)
 /* No loop over a host's PFs reads more of them than can be counted. */
 static void a_host_may_have_as_many_pfs_as_are_counted(void **state)
 {
-	struct vs_rail_kind kind = { &w.roce, &w.net };
+	struct vs_rail_group kind = { &w.roce, &w.net };
 	struct vs_adapter one;
 	struct vs_profile p = w.p_roce;
 	char pci[VS_PCI_LEN];
@@ -386,7 +386,7 @@ static void a_host_may_have_as_many_pfs_as_are_counted(void **state)
 		w_pf(esx01, pci, i == VS_HOST_PFS - 1 ? 1 : i < 3);
 	}
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_room(&w.env, gang, 9), 2);
+	assert_int_equal(vs_place_count(&w.env, gang, 9), 2);
 	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
 	assert_string_equal(gang[0].pfs[0]->pci, "0000:01:00.0");
 	assert_string_equal(gang[0].pfs[1]->pci, "0000:02:00.0");
@@ -400,7 +400,7 @@ static void a_host_may_have_as_many_pfs_as_are_counted(void **state)
 	w.env.policy = VS_PLACE_PACK;
 	w.env.rails = &kind;
 	w.env.nrails = 1;
-	assert_int_equal(vs_place_room(&w.env, gang, 9), 4);
+	assert_int_equal(vs_place_count(&w.env, gang, 9), 4);
 	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), 0);
 	assert_int_equal(vs_place(&w.env, gang, 5, NULL, NULL), -1);
 }
@@ -411,7 +411,7 @@ static void pack_keeps_hosts_that_hold_a_vm_of_several_vfs(void **state)
 {
 	struct vs_adapter one = w.roce;
 	struct vs_profile p = w.p_roce;
-	struct vs_rail_kind kind = { &w.roce, &w.net };
+	struct vs_rail_group kind = { &w.roce, &w.net };
 	struct vs_host *esx02 = w_host(&w, "esx02");
 
 	(void)state;
@@ -450,7 +450,7 @@ static void pack_keeps_a_host_for_the_last_vm_of_several_vfs(void **state)
 {
 	struct vs_adapter one = w.roce;
 	struct vs_profile p = w.p_roce;
-	struct vs_rail_kind kind = { &w.roce, &w.net };
+	struct vs_rail_group kind = { &w.roce, &w.net };
 	struct vs_host *esx02 = w_host(&w, "esx02");
 
 	(void)state;
@@ -471,7 +471,7 @@ static void pack_keeps_a_host_for_the_last_vm_of_several_vfs(void **state)
 
 static struct vs_adapter one;
 static struct vs_profile p_one;
-static struct vs_rail_kind kind;
+static struct vs_rail_group kind;
 
 /* Packed VMs of one VF beside a kind of two rails: esx01 holds as many of those
  * as `rails` and so is to be left whole, esx02 has `single` VFs and none of
@@ -484,7 +484,7 @@ static struct vs_host *beside_rails(int rails, int single)
 	one.per_node = 1;
 	p_one = w.p_roce;
 	p_one.adapter = &one;
-	kind = (struct vs_rail_kind) { &w.roce, &w.net };
+	kind = (struct vs_rail_group) { &w.roce, &w.net };
 	for (size_t i = 0; i < VS_COUNT(gang); i++)
 		gang[i].profile = &p_one;
 	w_pf(esx02, W_PF0, single);
@@ -561,7 +561,7 @@ static void pack_keeps_no_host_from_a_vm_of_as_many_vfs(void **state)
 {
 	struct vs_adapter other = w.roce;
 	struct vs_network net = w.net;
-	struct vs_rail_kind kind = { &other, &net };
+	struct vs_rail_group kind = { &other, &net };
 	struct vs_host *esx02 = w_host(&w, "esx02");
 
 	(void)state;

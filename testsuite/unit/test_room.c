@@ -123,7 +123,7 @@ static void without_hosts_that_is_said(void **state)
 			    "is known)");
 	assert_int_equal(r.n, 0);
 	vs_place_report_free(&r);
-	assert_int_equal(vs_place_room(&w.env, &node, 9), 0);
+	assert_int_equal(vs_place_count(&w.env, &node, 9), 0);
 }
 
 static void a_host_without_a_name_is_told_by_its_moid(void **state)
@@ -186,37 +186,37 @@ static void room_is_bounded_by_the_scarcest(void **state)
 	int64_t each = 8192 + vs_overhead_mb(4, 8192);
 
 	(void)state;
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 8);
-	assert_int_equal(vs_place_room(&w.env, &node, 5), 5);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 8);
+	assert_int_equal(vs_place_count(&w.env, &node, 5), 5);
 	esx01->memory_mb = 3 * each + each / 2;
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 3);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 3);
 	w.p_roce.latency_high = true;
 	esx01->cores = 9;
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 2);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 2);
 	w_host(&w, "esx02");			/* no PF */
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 2);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 2);
 	w_pf(w_host(&w, "esx03"), W_PF1, 4);
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 6);
-	assert_int_equal(vs_place_room(&w.env, &node, 3), 3);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 6);
+	assert_int_equal(vs_place_count(&w.env, &node, 3), 3);
 }
 
 static void an_over_committed_host_has_no_room(void **state)
 {
 	(void)state;
 	w_vm_on(&w, "vm-1", "esx01", W_PF0)->mem_reserved_mb = 1 << 30;
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 0);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 0);
 	w.p_roce.latency_high = true;
 	w_vm_on(&w, "vm-2", "esx01", W_PF0)->cpu_reserved_mhz = 1 << 30;
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 0);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 0);
 }
 
 static void over_committed_cpu_leaves_no_room_for_a_reservation(void **state)
 {
 	(void)state;
 	w_vm_on(&w, "vm-1", "esx01", W_PF0)->cpu_reserved_mhz = 1 << 30;
-	assert_true(vs_place_room(&w.env, &node, 100) > 0);
+	assert_true(vs_place_count(&w.env, &node, 100) > 0);
 	w.p_roce.latency_high = true;
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 0);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 0);
 }
 
 static void capacity_looks_through_whatever_is_only_now(void **state)
@@ -232,7 +232,7 @@ static void capacity_looks_through_whatever_is_only_now(void **state)
 	w_vm_on(&w, "vm-1", "esx01", W_PF0)->readable = false;
 	w_vm_on(&w, "vm-2", "esx01", W_PF0)->mem_reserved_mb = 1 << 30;
 	w_hold(&w, "n2", "esx01", W_PF0, VS_HOLD_PROMISED);
-	assert_int_equal(vs_place_room(&w.env, &node, 100), 0);
+	assert_int_equal(vs_place_count(&w.env, &node, 100), 0);
 	assert_int_equal(vs_place_capacity(&w.env, &node, 100), 8);
 	assert_int_equal(vs_place_capacity(&w.env, &node, 7), 7);
 }

@@ -22,11 +22,13 @@ static struct vs_vm *vm;
 
 static void read_all(void)
 {
-	vs_room_begin(&w.inv);
-	vs_room_set_pool(&w.inv, "domain-c1", "pool a", POOL_MHZ, POOL_MB);
-	vs_room_set_pool(&w.inv, "domain-c2", "pool b", POOL_MHZ, POOL_MB);
-	vs_room_set_store(&w.inv, "vsan", STORE_MB);
-	vs_room_end(&w.inv);
+	vs_shared_capacity_begin(&w.inv);
+	vs_shared_capacity_set_pool(&w.inv, "domain-c1", "pool a", POOL_MHZ,
+				    POOL_MB);
+	vs_shared_capacity_set_pool(&w.inv, "domain-c2", "pool b", POOL_MHZ,
+				    POOL_MB);
+	vs_shared_capacity_set_store(&w.inv, "vsan", STORE_MB);
+	vs_shared_capacity_end(&w.inv);
 }
 
 /* esx01 in the first cluster, esx02 in the second; a VM of ours on esx01,
@@ -52,18 +54,19 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct vs_room pools[2];
+static struct vs_pool_capacity pools[2];
 static int64_t store;
 
 static void sum(void)
 {
-	struct vs_sums made = { 0 };
+	struct vs_free_capacity made = { 0 };
 
-	vs_sums_update(&made, &w.ledger, &w.inv, W_FOLDER, W_CLUSTER_ID);
+	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
 	for (size_t i = 0; i < made.npools; i++)
 		pools[i] = made.pools[i];
 	store = made.store_mb;
-	vs_sums_clear(&made);
+	vs_free_capacity_clear(&made);
 }
 
 /* So much less than was read, of the first pool and of the datastore. */
@@ -80,29 +83,29 @@ static void what_was_read_is_left(void **state)
 	(void)state;
 	less(0, 0, 0);
 	assert_int_equal(pools[1].mem_mb, POOL_MB);
-	assert_int_equal(vs_room_pool(&w.inv, "domain-c1"), 0);
-	assert_int_equal(vs_room_pool(&w.inv, "domain-c2"), 1);
-	assert_int_equal(vs_room_pool(&w.inv, "domain-c3"), -1);
+	assert_int_equal(vs_shared_capacity_pool(&w.inv, "domain-c1"), 0);
+	assert_int_equal(vs_shared_capacity_pool(&w.inv, "domain-c2"), 1);
+	assert_int_equal(vs_shared_capacity_pool(&w.inv, "domain-c3"), -1);
 	assert_string_equal(w.inv.pools[1].name, "pool b");
 }
 
 static void nothing_is_known_before_it_was_read(void **state)
 {
 	(void)state;
-	vs_room_forget(&w.inv);
+	vs_shared_capacity_forget(&w.inv);
 	assert_int_equal(w.inv.npools, 0);
 	vm->power = VS_POWER_ON;
 	sum();
-	assert_true(store == VS_ROOM_UNKNOWN);
-	vs_room_set_pool(&w.inv, "domain-c1", "pool a", -1, POOL_MB);
+	assert_true(store == VS_CAPACITY_UNKNOWN);
+	vs_shared_capacity_set_pool(&w.inv, "domain-c1", "pool a", -1, POOL_MB);
 	sum();
-	assert_true(pools[0].cpu_mhz == VS_ROOM_UNKNOWN);
+	assert_true(pools[0].cpu_mhz == VS_CAPACITY_UNKNOWN);
 	assert_int_equal(pools[0].mem_mb, POOL_MB - 6000 - OVERHEAD);
-	vs_room_set_pool(&w.inv, "domain-c1", "pool a", 0, -1);
-	vs_room_set_store(&w.inv, "vsan", 0);
+	vs_shared_capacity_set_pool(&w.inv, "domain-c1", "pool a", 0, -1);
+	vs_shared_capacity_set_store(&w.inv, "vsan", 0);
 	sum();
 	assert_int_equal(pools[0].cpu_mhz, -3000);
-	assert_true(pools[0].mem_mb == VS_ROOM_UNKNOWN);
+	assert_true(pools[0].mem_mb == VS_CAPACITY_UNKNOWN);
 	assert_int_equal(store, -(8192 - 6000));
 }
 
@@ -141,13 +144,13 @@ static void a_vm_that_went_off_since_gives_its_share_back(void **state)
 static void a_vm_that_changes_while_values_are_read_counts_as_taken(void **state)
 {
 	(void)state;
-	vs_room_begin(&w.inv);		/* on after the question */
+	vs_shared_capacity_begin(&w.inv);	/* on after the question */
 	vm->power = VS_POWER_ON;
-	vs_room_end(&w.inv);
+	vs_shared_capacity_end(&w.inv);
 	less(3000, 6000 + OVERHEAD, 8192 - 6000);
-	vs_room_begin(&w.inv);		/* off before the answer */
+	vs_shared_capacity_begin(&w.inv);	/* off before the answer */
 	vm->power = VS_POWER_OFF;
-	vs_room_end(&w.inv);
+	vs_shared_capacity_end(&w.inv);
 	less(0, 0, 0);
 }
 
@@ -262,16 +265,16 @@ static void whatever_is_read_moves_the_generation(void **state)
 	uint64_t was = w.inv.generation;
 
 	(void)state;
-	vs_room_set_store(&w.inv, "vsan", STORE_MB);
+	vs_shared_capacity_set_store(&w.inv, "vsan", STORE_MB);
 	assert_true(w.inv.generation > was);
 	was = w.inv.generation;
-	vs_room_set_pool(&w.inv, "domain-c1", "pool a", 1, 1);
+	vs_shared_capacity_set_pool(&w.inv, "domain-c1", "pool a", 1, 1);
 	assert_true(w.inv.generation > was);
 	was = w.inv.generation;
-	vs_room_end(&w.inv);
+	vs_shared_capacity_end(&w.inv);
 	assert_true(w.inv.generation > was);
 	was = w.inv.generation;
-	vs_room_forget(&w.inv);
+	vs_shared_capacity_forget(&w.inv);
 	assert_true(w.inv.generation > was);
 }
 
@@ -282,9 +285,9 @@ static void a_vm_that_lies_in_an_older_pool_is_no_part_of_the_new_one(void **st)
 	(void)st;
 	vm->power = VS_POWER_ON;
 	vs_strlcpy(vm->pool, "resgroup-1", sizeof(vm->pool));
-	vs_room_set_pool_moid(&w.inv, "domain-c1", "resgroup-1");
+	vs_shared_capacity_set_pool_moid(&w.inv, "domain-c1", "resgroup-1");
 	less(3000, 6000 + OVERHEAD, 8192 - 6000);
-	vs_room_set_pool_moid(&w.inv, "domain-c1", "resgroup-2");
+	vs_shared_capacity_set_pool_moid(&w.inv, "domain-c1", "resgroup-2");
 	less(0, 0, 8192 - 6000);
 	read_all();
 	vm->power = VS_POWER_OFF;

@@ -311,13 +311,13 @@ static void devices_of_a_class_are_counted(void **state)
 	struct vs_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(vs_place_room(&w.env, of(&p_dvx, 1), 9), 3);
+	assert_int_equal(vs_place_count(&w.env, of(&p_dvx, 1), 9), 3);
 	assert_int_equal(vs_place(&w.env, of(&p_dvx, 3), 3, NULL, &err), 0);
 	assert_string_equal(gang[2].pfs[0]->pci, rd);
 	assert_int_equal(vs_place(&w.env, of(&p_dvx, 4), 4, NULL, &err), -1);
 	assert_int_equal(err.code, VS_E_SHORTAGE);
 	vs_strlcpy(dvx.label, "com.vendor.other", sizeof(dvx.label));
-	assert_int_equal(vs_place_room(&w.env, of(&p_dvx, 1), 9), 0);
+	assert_int_equal(vs_place_count(&w.env, of(&p_dvx, 1), 9), 0);
 }
 
 /* Two profiles in one question: each of the one takes a GPU of the other, for
@@ -350,12 +350,12 @@ static void what_is_held_keeps_its_gpu_until_it_is_on(void **state)
 {
 	(void)state;
 	w_hold(&w, "n1", "esx01", r4, VS_HOLD_REQUESTED);
-	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 9), 1);
-	assert_int_equal(vs_place_room(&w.env, of(&p4, 1), 9), 9);
+	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 9), 1);
+	assert_int_equal(vs_place_count(&w.env, of(&p4, 1), 9), 9);
 	vs_ledger_release(&w.ledger, "n1");
-	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 20), 10);
+	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 20), 10);
 	w_on("vm-1", VS_NIC_PCI_VGPU, P4);
-	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 20), 5);
+	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 20), 5);
 }
 
 /* A host of nothing but these vGPUs, the one that is held in its first row. */
@@ -378,7 +378,7 @@ static void what_is_held_in_the_first_row_keeps_its_gpu_too(void **state)
 {
 	(void)state;
 	gpus_alone(P4, 20, 10, P8, 10, 5);
-	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 9), 1);
+	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 9), 1);
 }
 
 /* All rows of a host are devices: what may be a VF of any PF takes none of them. */
@@ -429,7 +429,7 @@ static void the_last_of_a_gpu_that_another_profile_may_get_is_not_given(void **s
 {
 	(void)state;
 	gpus_alone(P4, 10, 10, P8, 6, 5);
-	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 9), 0);
+	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 9), 0);
 }
 
 /* One of two whole GPUs is held: a VM finds the other one. */
@@ -437,7 +437,7 @@ static void the_last_whole_gpu_is_given(void **state)
 {
 	(void)state;
 	gpus_alone("nvidia_a100-40c", 2, 1, P4, 20, 10);
-	assert_int_equal(vs_place_room(&w.env, of(&p4, 1), 9), 1);
+	assert_int_equal(vs_place_count(&w.env, of(&p4, 1), 9), 1);
 }
 
 /* The only whole GPU is held, though the host says that ten of P4 are free. */
@@ -445,7 +445,7 @@ static void where_no_whole_gpu_is_left_none_is_given(void **state)
 {
 	(void)state;
 	gpus_alone("nvidia_a100-40c", 1, 1, P4, 20, 10);
-	assert_int_equal(vs_place_room(&w.env, of(&p4, 1), 9), 0);
+	assert_int_equal(vs_place_count(&w.env, of(&p4, 1), 9), 0);
 }
 
 /* No loop over a host's rows reads more of them than can be counted. */
@@ -460,7 +460,7 @@ static void a_host_may_have_as_many_rows_as_are_counted(void **state)
 		w_pf(h, pci, 1);
 	}
 	vs_host_changed(&w.inv, h);
-	assert_int_equal(vs_place_room(&w.env, of(&p8, 1), 9), 1);
+	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 9), 1);
 }
 
 static void a_vf_and_a_vgpu_come_together_or_not_at_all(void **state)
@@ -469,7 +469,7 @@ static void a_vf_and_a_vgpu_come_together_or_not_at_all(void **state)
 	struct vs_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(vs_place_room(&w.env, of(&p_both, 1), 9), 4);
+	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 4);
 	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
 	assert_int_equal(gang[0].npfs, 2);
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
@@ -543,7 +543,7 @@ static void what_is_demanded_of_the_vm(void **state)
 	assert_int_equal(vs_adapter_hw(&v4), 11);
 	esx01->max_hw = 19;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_room(&w.env, of(&p_dvx, 1), 9), 0);
+	assert_int_equal(vs_place_count(&w.env, of(&p_dvx, 1), 9), 0);
 	/* another profile, or other parameters, are another VM */
 	vs_profile_hash(&p_dvx, a);
 	vs_strlcpy(dvx.params, "queues=8", sizeof(dvx.params));

@@ -63,7 +63,7 @@ static void store(const char *cluster, const char *moid, int64_t mb)
 	w.inv.uses[w.inv.nuses] = (struct vs_store_use) { .full_until_ms = 0 };
 	vs_strlcpy(w.inv.uses[w.inv.nuses].cluster, cluster, VS_MOID_LEN);
 	vs_strlcpy(w.inv.uses[w.inv.nuses++].store, moid, VS_MOID_LEN);
-	vs_room_set_stores(&w.inv, moid, moid + 3, mb);
+	vs_shared_capacity_set_stores(&w.inv, moid, moid + 3, mb);
 }
 
 static int place(size_t n)
@@ -94,7 +94,7 @@ static size_t room(void)
 {
 	struct vs_place_node like = gang[0];
 
-	return vs_place_room(&w.env, &like, MANY);
+	return vs_place_count(&w.env, &like, MANY);
 }
 
 static void each_host_gives_its_own(void **state)
@@ -117,7 +117,7 @@ static void of_two_the_one_with_most_room_is_taken(void **state)
 	store("c1", "ds-b", 3 * DISK + 1);
 	assert_int_equal(place(1), 0);
 	assert_int_equal(on("esx1", "ds-b", 1), 1);
-	vs_room_set_stores(&w.inv, "ds-a", "a", 9 * DISK);
+	vs_shared_capacity_set_stores(&w.inv, "ds-a", "a", 9 * DISK);
 	assert_int_equal(place(1), 0);
 	assert_int_equal(on("esx1", "ds-a", 1), 1);
 }
@@ -152,7 +152,7 @@ static void room_is_counted_by_datastore(void **state)
 	assert_non_null(strstr(err.text, "datastore a has 30719 MB free, each VM needs 10240 MB"));
 	assert_non_null(strstr(err.text, "datastore b has 20480 MB free"));
 	/* unknown is no refusal */
-	vs_room_set_stores(&w.inv, "ds-b", "b", -1);
+	vs_shared_capacity_set_stores(&w.inv, "ds-b", "b", -1);
 	assert_int_equal(place(5), 0);
 }
 
@@ -184,7 +184,7 @@ static void datastores_that_hold_all_leave_pack_its_choice(void **state)
 	assert_int_equal(place(3), 0);
 	assert_int_equal(on("esx2", "ds-a", 3), 3);
 	/* or both together, of which neither does */
-	vs_room_set_stores(&w.inv, "ds-a", "a", DISK);
+	vs_shared_capacity_set_stores(&w.inv, "ds-a", "a", DISK);
 	store("c1", "ds-b", 9 * DISK);
 	sees(esx1, "ds-b");
 	sees(esx2, "ds-b");
@@ -261,7 +261,7 @@ static void a_new_vm_beside_one_that_exists_needs_its_disks(void **state)
 	gang[0].exists = true;
 	assert_int_equal(place(1), 0);
 	assert_int_equal(place(2), -1);
-	vs_room_set_stores(&w.inv, "ds-a", "a", DISK);
+	vs_shared_capacity_set_stores(&w.inv, "ds-a", "a", DISK);
 	assert_int_equal(place(2), 0);
 }
 
@@ -294,7 +294,7 @@ static void else_it_takes_them_along_if_there_is_room(void **state)
 	/* beside a new one, which needs disks as well */
 	gang[1].exists = false;
 	assert_int_equal(place(2), -1);
-	vs_room_set_stores(&w.inv, "ds-b", "b", 2 * DISK);
+	vs_shared_capacity_set_stores(&w.inv, "ds-b", "b", 2 * DISK);
 	assert_int_equal(place(2), 0);
 	assert_true(gang[0].moves);
 	assert_false(gang[1].moves);
@@ -310,15 +310,15 @@ static void a_vms_datastore_is_read_from_its_files(void **state)
 	store("c1", "ds-a2", DISK);
 	vm = w_vm(&w, "vm-1", "x", "esx1");
 	vs_strlcpy(vm->disks.dir, "[a2] x/", sizeof(vm->disks.dir));
-	assert_int_equal(vs_room_store_of(&w.inv, vm),
-			 vs_room_pool(&w.inv, "ds-a2"));
+	assert_int_equal(vs_vm_store(&w.inv, vm),
+			 vs_shared_capacity_pool(&w.inv, "ds-a2"));
 	vs_strlcpy(vm->disks.dir, "[a] x/", sizeof(vm->disks.dir));
-	assert_int_equal(vs_room_store_of(&w.inv, vm),
-			 vs_room_pool(&w.inv, "ds-a"));
+	assert_int_equal(vs_vm_store(&w.inv, vm),
+			 vs_shared_capacity_pool(&w.inv, "ds-a"));
 	vs_strlcpy(vm->disks.dir, "[other] x/", sizeof(vm->disks.dir));
-	assert_int_equal(vs_room_store_of(&w.inv, vm), -1);
+	assert_int_equal(vs_vm_store(&w.inv, vm), -1);
 	vm->disks.dir[0] = '\0';
-	assert_int_equal(vs_room_store_of(&w.inv, vm), -1);
+	assert_int_equal(vs_vm_store(&w.inv, vm), -1);
 }
 
 /* Two hosts that both see both: more than either has room for. */
@@ -488,8 +488,8 @@ static void a_move_is_over_when_it_is_read(void **state)
 	vm = w_vm(&w, "vm-1", "x", "esx1");
 	vm->power = VS_POWER_OFF;
 	vs_strlcpy(vm->disks.dir, "[a] x/", sizeof(vm->disks.dir));
-	vs_room_begin(&w.inv);
-	vs_room_end(&w.inv);
+	vs_shared_capacity_begin(&w.inv);
+	vs_shared_capacity_end(&w.inv);
 	h = w_hold(&w, "x", "esx1", W_PF0, VS_HOLD_PROMISED);
 	vs_strlcpy(h->store, "ds-b", sizeof(h->store));
 	vs_strlcpy(h->vm, "vm-1", sizeof(h->vm));
@@ -497,13 +497,13 @@ static void a_move_is_over_when_it_is_read(void **state)
 	h->moves = true;
 	assert_int_equal(room(), 2);
 	/* it goes there while the room is being read: not sure to be in it */
-	vs_room_begin(&w.inv);
+	vs_shared_capacity_begin(&w.inv);
 	vs_strlcpy(vm->disks.dir, "[b] x/", sizeof(vm->disks.dir));
-	vs_room_end(&w.inv);
+	vs_shared_capacity_end(&w.inv);
 	assert_int_equal(room(), 2);
-	vs_room_begin(&w.inv);
-	vs_room_set_stores(&w.inv, "ds-b", "b", 2 * DISK);
-	vs_room_end(&w.inv);
+	vs_shared_capacity_begin(&w.inv);
+	vs_shared_capacity_set_stores(&w.inv, "ds-b", "b", 2 * DISK);
+	vs_shared_capacity_end(&w.inv);
 	assert_int_equal(room(), 2);
 }
 
@@ -518,7 +518,8 @@ static void without_pools_nothing_is_taken_of_one(void **state)
 	vm = w_vm(&w, "vm-1", "x", "esx1");
 	w_ours(&w, vm);
 	assert_int_equal(w.inv.npools, 0);
-	vs_room_take_vm(&w.inv, vm, w.env.folder, w.env.cluster_id, &t);
+	vs_shared_capacity_take_vm(&w.inv, vm, w.env.folder, w.env.cluster_id,
+				   &t);
 	assert_int_equal(t.store_mb, 0);
 }
 

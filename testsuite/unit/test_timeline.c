@@ -234,7 +234,7 @@ static void plan(uint32_t job, uint64_t rank, int64_t start, int64_t end,
 static size_t spare(const struct vs_applicant *a, size_t room, int64_t from,
 		    int64_t to)
 {
-	return vs_timeline_spare(&t, all(), a, room, from, to);
+	return vs_timeline_surplus(&t, all(), a, room, from, to);
 }
 
 static void a_small_job_may_not_take_what_a_big_one_waits_for(void **state)

@@ -354,7 +354,7 @@ enum vs_job_waits vs_port_waits(const job_record_t *job_ptr)
 	return !job_ptr->state_desc &&
 	       (job_ptr->state_reason == WAIT_RESOURCES ||
 		job_ptr->state_reason == WAIT_LICENSES) ?
-	       VS_WAITS_WORDLESS : VS_WAITS_FOR_ROOM;
+	       VS_WAITS_WORDLESS : VS_WAITS_CAPACITY;
 }
 
 static enum vs_job_waits port_job_waits(void *ctx, uint32_t job)

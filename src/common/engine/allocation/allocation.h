@@ -9,10 +9,10 @@
 #include "plan/placement/placement.h"
 #include "plan/placement/snapshot.h"
 
-struct vs_sums *vs_sums_now(struct vs_core *c);
+struct vs_free_capacity *vs_free_capacity_get(struct vs_core *c);
 /* The same as that made them last. Who asks what would be changes them, and undoes
  * it. */
-struct vs_sums *vs_sums_made(void);
+struct vs_free_capacity *vs_free_capacity_cached(void);
 /* The number of the question that is being answered; 0: none is. */
 uint64_t vs_question(void);
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
@@ -43,17 +43,18 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n);
 /* Is there still room for the VF it was given? Asked before each step. */
 bool vs_hold_fits(struct vs_core *c, struct vs_node *n);
 /* By node->kept->exists. */
-size_t vs_room_for(struct vs_core *c, const struct vs_node *like);
+size_t vs_capacity_count(struct vs_core *c, const struct vs_node *like);
 /* query.c: between these two nothing is changed, and what was asked once holds. */
 void vs_question_begin(void);
 void vs_question_end(void);
 /* Why no VM can be made for it, whatever room there is; NULL: it can, or has
  * one. */
 const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n);
-void vs_rooms_renew(struct vs_core *c);	/* before anybody asks */
-const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile);
-const struct vs_profile_now *vs_room_now(struct vs_core *c,
-					 const struct vs_node *like);
+void vs_capacity_recount(struct vs_core *c);	/* before anybody asks */
+const struct vs_profile_capacity *vs_capacity_profile(struct vs_core *c,
+						      size_t profile);
+const struct vs_profile_capacity *vs_capacity_get(struct vs_core *c,
+						  const struct vs_node *like);
 void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 			struct vs_place_node *to);
 /* Hosts whose budget of operations is used up take no more for now. */
@@ -94,8 +95,8 @@ uint64_t vs_clone_hosts_hash(const struct vs_core *c);
 void vs_clone_hosts_free(void);
 
 /* query.c: answers for the select plugin; lock held */
-size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
-		   enum vs_avail *out, char *why, size_t why_size);
+size_t vs_query_capacity(struct vs_core *c, const int *ids, size_t n,
+			 enum vs_avail *out, char *why, size_t why_size);
 int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 		 size_t *nsurplus, struct vs_err *err);
 /*

@@ -83,7 +83,7 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 {
 	vs_assert_locked();
 	kept_renew(c, n);
-	return n->kept->place && !vs_room_for(c, n) ? VS_AVAIL_NONE :
+	return n->kept->place && !vs_capacity_count(c, n) ? VS_AVAIL_NONE :
 		n->kept->avail;
 }
 
@@ -133,7 +133,8 @@ static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
 
 const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
 {
-	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
+	const struct vs_profile_capacity *now =
+		&c->now[n->profile - c->profiles];
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
 	if (n->foreign)

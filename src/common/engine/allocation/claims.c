@@ -54,18 +54,18 @@ static enum vs_policy policy_of(const struct vs_conf *conf)
 	       !strcasecmp(p, "spread") ? VS_PLACE_SPREAD : VS_PLACE_BALANCE;
 }
 
-static struct vs_sums sums;
+static struct vs_free_capacity sums;
 
-struct vs_sums *vs_sums_made(void)
+struct vs_free_capacity *vs_free_capacity_cached(void)
 {
 	return &sums;
 }
 
-struct vs_sums *vs_sums_now(struct vs_core *c)
+struct vs_free_capacity *vs_free_capacity_get(struct vs_core *c)
 {
 	vs_assert_locked();
-	vs_sums_update(&sums, &c->ledger, &c->inv, c->folder,
-		       c->cluster_id);
+	vs_free_capacity_update(&sums, &c->ledger, &c->inv, c->folder,
+				c->cluster_id);
 	return &sums;
 }
 
@@ -75,7 +75,7 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 	*env = (struct vs_place_env) {
 		.inv = &c->inv,
 		.ledger = &c->ledger,
-		.sums = vs_sums_now(c),
+		.sums = vs_free_capacity_get(c),
 		.folder = c->folder,
 		.cluster_id = c->cluster_id,
 		.policy = policy_of(c->conf),
@@ -484,7 +484,8 @@ bool vs_hold_fits(struct vs_core *c, struct vs_node *n)
 		/* a new configuration may give it to others */
 		if (!pf || !vs_pf_serves(n->profile->adapter, n->net, pf))
 			return false;
-		use = &vs_sums_now(c)->hosts[host->index].pf[pf - host->pfs];
+		use = &vs_free_capacity_get(c)->hosts[host->index].pf
+			       [pf - host->pfs];
 		if (use->unknown || use->free < 0)
 			return false;
 	}
@@ -503,9 +504,10 @@ const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
 
 /* ---- room, cached per profile ---------------------------------------------- */
 
-const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile)
+const struct vs_profile_capacity *vs_capacity_profile(struct vs_core *c,
+						      size_t profile)
 {
-	struct vs_profile_now *r = &c->now[profile];
+	struct vs_profile_capacity *r = &c->now[profile];
 	struct vs_profile *p = &c->profiles[profile];
 	struct vs_place_env env;
 	struct vs_place_node node;
@@ -513,23 +515,23 @@ const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile)
 	if (vs_question() && r->question == vs_question())
 		return r;
 	r->question = vs_question();
-	if (r->sums == vs_sums_now(c)->generation && r->seen == r->facts &&
-	    r->avoid == vs_avoid_key())
+	if (r->sums == vs_free_capacity_get(c)->generation &&
+	    r->seen == r->facts && r->avoid == vs_avoid_key())
 		return r;
 	vs_env_fill(c, &env);
 	node = (struct vs_place_node) {
 		.node = "", .profile = p,
 		.net = &c->nets[p->adapter - c->adapters],
 	};
-	r->room[0] = r->room[1] = vs_place_room_why(&env, &node, c->nnodes,
-						    r->why[0],
-						    sizeof(r->why[0]));
+	r->room[0] = r->room[1] = vs_place_count_why(&env, &node, c->nnodes,
+						     r->why[0],
+						     sizeof(r->why[0]));
 	r->why[1][0] = '\0';
 	/* those that exist need less of what they share, and no parent */
 	node.exists = true;
 	if (r->why[0][0] || p->clone == VS_CLONE_INSTANT)
-		r->room[1] = vs_place_room_why(&env, &node, c->nnodes,
-					       r->why[1], sizeof(r->why[1]));
+		r->room[1] = vs_place_count_why(&env, &node, c->nnodes,
+						r->why[1], sizeof(r->why[1]));
 	if (r->missing[0]) {
 		r->room[0] = 0;
 		vs_strlcpy(r->why[0], r->missing, sizeof(r->why[0]));
@@ -540,22 +542,22 @@ const struct vs_profile_now *vs_room_kind(struct vs_core *c, size_t profile)
 	return r;
 }
 
-const struct vs_profile_now *vs_room_now(struct vs_core *c,
-					 const struct vs_node *like)
+const struct vs_profile_capacity *vs_capacity_get(struct vs_core *c,
+						  const struct vs_node *like)
 {
-	return vs_room_kind(c, (size_t)(like->profile - c->profiles));
+	return vs_capacity_profile(c, (size_t)(like->profile - c->profiles));
 }
 
-void vs_rooms_renew(struct vs_core *c)
+void vs_capacity_recount(struct vs_core *c)
 {
 	vs_assert_locked();
 	for (size_t i = 0; i < c->nprofiles; i++)
-		vs_room_kind(c, i);
+		vs_capacity_profile(c, i);
 }
 
-size_t vs_room_for(struct vs_core *c, const struct vs_node *like)
+size_t vs_capacity_count(struct vs_core *c, const struct vs_node *like)
 {
-	return vs_room_now(c, like)->room[like->kept->exists];
+	return vs_capacity_get(c, like)->room[like->kept->exists];
 }
 
 /* ---- questions ------------------------------------------------------------------ */

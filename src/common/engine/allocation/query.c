@@ -38,7 +38,7 @@ struct used { size_t all, fresh; };	/* nodes of a profile */
 static bool use_one(const struct vs_core *c, const struct vs_kept *k,
 		    struct used *u)
 {
-	const struct vs_profile_now *now = &c->now[k->profile];
+	const struct vs_profile_capacity *now = &c->now[k->profile];
 
 	if (u->all >= now->room[1] ||
 	    (!k->exists && u->fresh >= now->room[0]))
@@ -51,7 +51,7 @@ static bool use_one(const struct vs_core *c, const struct vs_kept *k,
 /* VFs of an adapter that are free, however large the VMs that want them. */
 static size_t free_vfs(struct vs_core *c, size_t a)
 {
-	const struct vs_sums *sums = vs_sums_now(c);
+	const struct vs_free_capacity *sums = vs_free_capacity_get(c);
 	size_t n = 0;
 
 	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
@@ -102,7 +102,7 @@ static void room_why(struct vs_core *c, const struct vs_node *lacks, char *why,
 {
 	const char *barred = lacks ? vs_node_barred(c, lacks) : NULL;
 	const char *shared = !lacks ? "" : barred ? barred :
-		vs_room_now(c, lacks)->why[lacks->kept->exists];
+		vs_capacity_get(c, lacks)->why[lacks->kept->exists];
 
 	snprintf(why, size, "%s%s", shared[0] ? ": " : "",
 		 shared[0] ? shared : lacks ? vs_avoid_note(c) : "");
@@ -117,7 +117,7 @@ static bool alien(const struct vs_core *c, int id)
 static enum vs_avail avail_kept(struct vs_core *c, int id)
 {
 	const struct vs_kept *k = &c->kept[id];
-	const struct vs_profile_now *now;
+	const struct vs_profile_capacity *now;
 
 	if (vs_window_bars_node(c, &c->nodes[id]))
 		return VS_AVAIL_NONE;
@@ -127,7 +127,7 @@ static enum vs_avail avail_kept(struct vs_core *c, int id)
 		return k->avail;
 	now = &c->now[k->profile];
 	if (!vs_question() || now->question != vs_question())
-		vs_room_now(c, &c->nodes[id]);
+		vs_capacity_get(c, &c->nodes[id]);
 	return now->room[k->exists] ? k->avail : VS_AVAIL_NONE;
 }
 
@@ -138,8 +138,8 @@ static void none_avail(const struct vs_core *c, const int *ids, size_t n,
 		out[i] = alien(c, ids[i]) ? VS_AVAIL_ALIEN : VS_AVAIL_NONE;
 }
 
-size_t vs_ask_room(struct vs_core *c, const int *ids, size_t n,
-		   enum vs_avail *out, char *why, size_t why_size)
+size_t vs_query_capacity(struct vs_core *c, const int *ids, size_t n,
+			 enum vs_avail *out, char *why, size_t why_size)
 {
 	VS_FREE struct used *used = vs_calloc(c->nprofiles + 1, sizeof(*used));
 	const char *blocked = vs_ask_blocked(c);
@@ -255,7 +255,7 @@ static size_t fit_together(struct vs_core *c, const int *ids,
 		alike = c->kept[ids[at[i]]].profile ==
 			c->kept[ids[at[0]]].profile;
 	if (alike && !any_full(&env) &&
-	    n <= vs_room_now(c, &c->nodes[ids[at[0]]])->room[0])
+	    n <= vs_capacity_get(c, &c->nodes[ids[at[0]]])->room[0])
 		return n;
 	list = vs_calloc(n, sizeof(*list));
 	for (size_t i = 0; i < n; i++)

@@ -35,7 +35,7 @@ struct vs_checks {
 	bool stale;			/* what they ask beside that changed */
 	bool site_stale;
 	bool look;			/* vCenter is to be read anew */
-	int beside;			/* vs_sums.beside that was judged */
+	int beside;	/* vs_free_capacity.beside that was judged */
 	int64_t at_ms;			/* hosts were checked then, 0: never */
 	int64_t read_ms;		/* of the last slow beat */
 	/* Readings of what vCenter doesn't stream: begun, told, and judged

@@ -289,7 +289,7 @@ static void broken_rule_a(struct vs_core *c, const size_t *pool, size_t a,
 	bool bars = false;
 
 	for (size_t p = 0; p < c->nprofiles; p++) {
-		struct vs_profile_now *now = &c->now[p];
+		struct vs_profile_capacity *now = &c->now[p];
 
 		const struct vs_adapter *of = c->profiles[p].adapter;
 
@@ -323,8 +323,8 @@ static size_t rails_room(const struct vs_core *c, size_t a)
 		for (int p = 0; p < h->npfs; p++)
 			if (vs_pf_draws(c, a, &h->pfs[p]))
 				free[n++] = h->pfs[p].vfs;
-		room += (size_t)vs_rails_room(free, n, vs_adapter_vfs(ad),
-					      ad->rails);
+		room += (size_t)vs_rails_capacity(free, n, vs_adapter_vfs(ad),
+						  ad->rails);
 	}
 	return room;
 }

@@ -57,7 +57,7 @@ static void ids_of(const struct vs_core *c, const struct vs_host *h, int pf,
 
 void vs_beside_check(struct vs_core *c)
 {
-	const struct vs_sums *sums = vs_sums_now(c);
+	const struct vs_free_capacity *sums = vs_free_capacity_get(c);
 	struct ids s = { .n = 0 };
 
 	vs_checks.beside = sums->beside;
@@ -81,7 +81,7 @@ void vs_beside_check(struct vs_core *c)
 
 bool vs_beside_stale(struct vs_core *c)
 {
-	return !vs_sums_now(c)->beside != !vs_checks.beside;
+	return !vs_free_capacity_get(c)->beside != !vs_checks.beside;
 }
 
 char *vs_beside_words(const struct vs_core *c, const struct vs_host *h, int pf,

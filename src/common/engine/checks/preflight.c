@@ -41,7 +41,7 @@
 static void other_cluster(struct vs_core *c)
 {
 	c->blocked[0] = '\0';
-	if (!vs_sums_now(c)->strangers)
+	if (!vs_free_capacity_get(c)->strangers)
 		return;
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
 		if (!strcmp(vm->folder, c->folder) &&
@@ -137,7 +137,7 @@ void vs_preflight(struct vs_core *c)
 	vs_assert_locked();
 	if (c->ready && !vs_findings_outdated() && vs_checks.judged_epoch == c->epoch &&
 	    vs_checks.checked == c->inv.hosts_itself &&
-	    !vs_sums_now(c)->strangers == !c->blocked[0] &&
+	    !vs_free_capacity_get(c)->strangers == !c->blocked[0] &&
 	    !vs_beside_stale(c))
 		return;
 	vs_checks.checked = c->inv.hosts_itself;

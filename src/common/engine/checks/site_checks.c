@@ -104,7 +104,7 @@ static void host_count(struct vs_core *c, struct vs_host *h, void *arg)
 		return;
 	if (h->connected)
 		vs_usual_count(l->usual, &l->site, h);
-	vs_usual_count_room(l->usual, &l->site, h);
+	vs_usual_count_capacity(l->usual, &l->site, h);
 }
 
 static void host_look(struct vs_core *c, struct vs_host *h, void *arg)

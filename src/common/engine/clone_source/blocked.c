@@ -40,7 +40,7 @@ static void show(struct vs_core *c, const struct vs_parent_bar *b,
 		 const char *was, const char *why)
 {
 	for (size_t i = 0; i < c->nprofiles; i++) {
-		const struct vs_profile_now *now = &c->now[i];
+		const struct vs_profile_capacity *now = &c->now[i];
 
 		if (!asks_for(c, i, &b->of) ||
 		    (now->missing[0] && strcmp(now->missing, was)))
@@ -122,7 +122,7 @@ static bool is_marked(const struct vs_core *c, const struct vs_parent_key *key,
 
 static const char *store_name(const struct vs_core *c, const char *moid)
 {
-	int at = c->inv.nuses ? vs_room_pool(&c->inv, moid) : -1;
+	int at = c->inv.nuses ? vs_shared_capacity_pool(&c->inv, moid) : -1;
 
 	return at >= 0 ? c->inv.pools[at].name :
 		c->inv.store.name[0] ? c->inv.store.name : "its datastore";

@@ -256,12 +256,13 @@ bool vs_parent_settle(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
 static int has_room(struct vs_core *c, const struct vs_parent *p,
 		    int64_t mb, struct vs_err *err)
 {
-	const struct vs_sums *sums = vs_sums_now(c);
-	int at = c->inv.nuses ? vs_room_pool(&c->inv, p->key.store) : -1;
+	const struct vs_free_capacity *sums = vs_free_capacity_get(c);
+	int at = c->inv.nuses ? vs_shared_capacity_pool(&c->inv, p->key.store) :
+				-1;
 	int64_t left = at >= 0 ? sums->pools[at].mem_mb :
-		c->inv.nuses ? VS_ROOM_UNKNOWN : sums->store_mb;
+		c->inv.nuses ? VS_CAPACITY_UNKNOWN : sums->store_mb;
 
-	if (left == VS_ROOM_UNKNOWN || left >= mb)
+	if (left == VS_CAPACITY_UNKNOWN || left >= mb)
 		return 0;
 	vs_err_set(err, VS_E_SHORTAGE,
 		   "datastore %s has %lld MB left, and the parent of linked clones needs %lld: make room, or name another in Datastore=",

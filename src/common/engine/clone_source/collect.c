@@ -75,8 +75,8 @@ void vs_parent_template(struct vs_core *c, size_t profile,
 
 static bool lies_where_asked(const struct vs_core *c, const struct vs_vm *vm)
 {
-	return c->inv.nuses ? vs_room_store_of(&c->inv, vm) >= 0 :
-		vs_room_lies_on(&c->inv, vm, c->store);
+	return c->inv.nuses ? vs_vm_store(&c->inv, vm) >= 0 :
+		vs_vm_lies_on(&c->inv, vm, c->store);
 }
 
 static bool wanted_by(const struct vs_core *c, const struct vs_vm *vm,

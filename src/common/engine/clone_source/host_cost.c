@@ -37,7 +37,7 @@ void vs_parents_bare_pass(struct vs_core *c)
 	changed = was != vs_clone_hosts_hash(c);
 	for (size_t i = 0; i < c->nprofiles && changed; i++)
 		if (c->profiles[i].clone == VS_CLONE_INSTANT)
-			vs_profile_room_outdate(c, i);
+			vs_profile_capacity_outdate(c, i);
 	if (changed)
 		vs_capacity_freed();
 }

@@ -67,7 +67,7 @@ static bool parents_serve(const struct vs_core *c, size_t p)
 /* Why it can't be cloned, to be free()d; NULL: its host is there. */
 static char *away(const struct vs_core *c, size_t p)
 {
-	const struct vs_profile_now *now = &c->now[p];
+	const struct vs_profile_capacity *now = &c->now[p];
 	const char *name = c->profiles[p].template_name;
 	const struct vs_host *h = vs_host_get(&c->inv, now->template_host);
 
@@ -85,7 +85,7 @@ static char *away(const struct vs_core *c, size_t p)
 /* What others say of the template goes before. */
 static bool look(struct vs_core *c, size_t p)
 {
-	struct vs_profile_now *now = &c->now[p];
+	struct vs_profile_capacity *now = &c->now[p];
 	VS_FREE char *why = NULL;
 
 	if (!c->profiles[p].template_moid[0] ||
@@ -108,7 +108,7 @@ static bool look(struct vs_core *c, size_t p)
 void vs_template_host_told(struct vs_core *c, size_t profile,
 			   const struct vs_vc_template *t)
 {
-	struct vs_profile_now *now = &c->now[profile];
+	struct vs_profile_capacity *now = &c->now[profile];
 
 	vs_assert_locked();
 	vs_strlcpy(now->template_host, t->host ? t->host : "",
@@ -136,7 +136,7 @@ void vs_template_hosts_pass(struct vs_core *c)
 
 char *vs_template_host_mend(const struct vs_core *c, size_t profile)
 {
-	const struct vs_profile_now *now = &c->now[profile];
+	const struct vs_profile_capacity *now = &c->now[profile];
 	const struct vs_host *h = vs_host_get(&c->inv, now->template_host);
 
 	if (!h && now->template_link == VS_VC_AUTO_UNKNOWN)
@@ -160,7 +160,8 @@ static bool speaks_of_link(const struct vs_err *err)
 bool vs_template_host_failed(const struct vs_core *c, const struct vs_node *n,
 			     const char *host, const struct vs_err *err)
 {
-	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
+	const struct vs_profile_capacity *now =
+		&c->now[n->profile - c->profiles];
 	const struct vs_host *to = vs_host_get(&c->inv, host);
 
 	if (!speaks_of_link(err))

@@ -191,7 +191,8 @@ static int64_t kind_when(struct vs_core *c, const struct vs_asker *a,
 {
 	struct vs_timeline *t = &vs_whens.timeline;
 	bool plans = rule_b(c);
-	size_t room = vs_room_kind(c, kind)->room[!w->fresh], more = w->more;
+	size_t room = vs_capacity_profile(c, kind)->room[!w->fresh],
+	       more = w->more;
 	struct vs_applicant who = applicant(a, kind);
 	const struct vs_curve *v;
 	int64_t at;
@@ -290,7 +291,7 @@ static bool only_room_lacks(struct vs_core *c, const int *ids, size_t n,
 
 static bool some_free(struct vs_core *c, const struct vs_adapter *a)
 {
-	const struct vs_sums *sums = vs_sums_now(c);
+	const struct vs_free_capacity *sums = vs_free_capacity_get(c);
 
 	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
 		for (int i = 0; i < h->npfs; i++)
@@ -329,7 +330,7 @@ bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
 
 	vs_assert_locked();
 	if (vs_ask_blocked(c) || !only_room_lacks(c, ids, n, among, &kind) ||
-	    vs_room_kind(c, kind)->room[0] || vf_is_free(c, kind))
+	    vs_capacity_profile(c, kind)->room[0] || vf_is_free(c, kind))
 		return true;
 	shared_renew(c);
 	who = applicant(a, kind);
@@ -383,9 +384,10 @@ static size_t kind_spare(struct vs_core *c, const struct vs_asker *a,
 		return 0;
 	if (!rule_b(c))
 		return SIZE_MAX;
-	return vs_timeline_spare(t, vs_when_curve(c, kind), &who,
-				 vs_room_kind(c, kind)->room[0], a->now,
-				 a->now + a->lasts + vs_when_down_s(c));
+	return vs_timeline_surplus(t, vs_when_curve(c, kind), &who,
+				   vs_capacity_profile(c, kind)->room[0],
+				   a->now,
+				   a->now + a->lasts + vs_when_down_s(c));
 }
 
 /* The first of those that want the same as this kind. */

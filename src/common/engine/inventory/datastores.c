@@ -103,13 +103,13 @@ bool vs_stores_told(struct vs_core *c, const struct vs_vc_slow *s)
 	bool more = false;
 
 	for (size_t i = 0; c->inv.nuses && i < s->nstores; i++) {
-		int at = vs_room_pool(&c->inv, s->stores[i].moid);
+		int at = vs_shared_capacity_pool(&c->inv, s->stores[i].moid);
 		int64_t mb = s->stores[i].away || is_full(c, s->stores[i].moid)
 			? 0 : s->stores[i].free_mb;
 
 		more |= at >= 0 && grew(c->inv.pools[at].mem_mb, mb);
-		vs_room_set_stores(&c->inv, s->stores[i].moid,
-				   s->stores[i].name, mb);
+		vs_shared_capacity_set_stores(&c->inv, s->stores[i].moid,
+					      s->stores[i].name, mb);
 	}
 	return more;
 }
@@ -124,7 +124,7 @@ bool vs_stores_asked(const struct vs_core *c, const char *moid)
 
 const char *vs_stores_of(const struct vs_core *c, const struct vs_vm *vm)
 {
-	int at = vm ? vs_room_store_of(&c->inv, vm) : -1;
+	int at = vm ? vs_vm_store(&c->inv, vm) : -1;
 
 	return at < 0 ? NULL : c->inv.pools[at].cluster;
 }
@@ -142,7 +142,7 @@ void vs_stores_disks(struct vs_core *c, const struct vs_node *n,
 
 bool vs_stores_full(struct vs_core *c, const char *moid, int64_t until_ms)
 {
-	int at = vs_room_pool(&c->inv, moid);
+	int at = vs_shared_capacity_pool(&c->inv, moid);
 
 	if (at < 0)
 		return false;
@@ -175,7 +175,7 @@ bool vs_stores_right(const struct vs_core *c, const struct vs_hold *h)
 void vs_stores_seen(struct vs_core *c, struct vs_hold *h,
 		    const struct vs_vm *vm)
 {
-	int at = vs_room_store_of(&c->inv, vm);
+	int at = vs_vm_store(&c->inv, vm);
 
 	if (!c->inv.nuses)
 		return;

@@ -95,12 +95,14 @@ static void pool_set(struct vs_core *c, const char *cluster, int64_t cpu_mhz,
 	    !c->cluster_moids[i])
 		return;
 	pool_name(&c->conf->clusters[i], name);
-	at = vs_room_pool(&c->inv, c->cluster_moids[i]);
+	at = vs_shared_capacity_pool(&c->inv, c->cluster_moids[i]);
 	if (at >= 0 && (grew(c->inv.pools[at].cpu_mhz, cpu_mhz) ||
 			grew(c->inv.pools[at].mem_mb, mem_mb)))
 		vs_capacity_freed();
-	vs_room_set_pool(&c->inv, c->cluster_moids[i], name, cpu_mhz, mem_mb);
-	vs_room_set_pool_moid(&c->inv, c->cluster_moids[i], c->pool_moids[i]);
+	vs_shared_capacity_set_pool(&c->inv, c->cluster_moids[i], name, cpu_mhz,
+				    mem_mb);
+	vs_shared_capacity_set_pool_moid(&c->inv, c->cluster_moids[i],
+					 c->pool_moids[i]);
 }
 
 void vs_capacity_update(struct vs_core *c, const struct vs_vc_slow *s)
@@ -116,6 +118,6 @@ void vs_capacity_update(struct vs_core *c, const struct vs_vc_slow *s)
 		vs_capacity_freed();
 	if (vs_stores_told(c, s))
 		vs_capacity_freed();
-	vs_room_set_store(&c->inv, store, s->store_free_mb);
-	vs_room_end(&c->inv);
+	vs_shared_capacity_set_store(&c->inv, store, s->store_free_mb);
+	vs_shared_capacity_end(&c->inv);
 }

@@ -298,7 +298,7 @@ size_t vs_vmotion_places(struct vs_core *c, struct vs_node *const *nodes,
 	vs_until_set(vs_until_job(nodes[0]));
 	env_fill(&a, &env);
 	why[0] = '\0';
-	room = vs_place_room_why(&env, &at[0], n, why, size);
+	room = vs_place_count_why(&env, &at[0], n, why, size);
 	if (room < n && !why[0] && vs_place(&env, at, room + 1, NULL, &err))
 		vs_strlcpy(why, err.text, size);
 	if (room && vs_place(&env, at, room, NULL, &err)) {

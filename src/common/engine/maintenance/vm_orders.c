@@ -96,7 +96,8 @@ void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size)
 static const char *refusal(struct vs_core *c, const struct vs_node *n,
 			   const struct vs_vm *vm, bool rebuild, bool requeue)
 {
-	const struct vs_profile_now *now = &c->now[n->profile - c->profiles];
+	const struct vs_profile_capacity *now =
+		&c->now[n->profile - c->profiles];
 
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return "the VM of its name is not ours, and is never touched";

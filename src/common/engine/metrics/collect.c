@@ -67,7 +67,8 @@ static void pf_read(struct vs_core *c, const struct vs_host *h, int i,
 		    const struct vs_bar *bar, struct vs_metrics_facts *f,
 		    size_t host)
 {
-	const struct vs_pf_use *use = &vs_sums_now(c)->hosts[h->index].pf[i];
+	const struct vs_pf_use *use =
+		&vs_free_capacity_get(c)->hosts[h->index].pf[i];
 	const struct vs_pf *pf = &h->pfs[i];
 	int had = vs_drift_had(h, pf->pci);
 	int spare = use->total - use->ours - use->foreign - use->suspect -
@@ -251,7 +252,7 @@ static bool slices(struct vs_core *c, struct vs_metrics_facts *f)
 	sums_read(c, f);
 	if (!lend(c, f, &since_us))
 		return false;
-	vs_sums_now(c);
+	vs_free_capacity_get(c);
 	for (size_t i = 0; i < f->nhosts; i++) {
 		if (i % HOSTS_SLICE == 0)
 			bars = vs_avoid_bars(c);

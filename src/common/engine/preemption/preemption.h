@@ -17,7 +17,8 @@ size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out);
 bool vs_node_gives_way(const struct vs_node *n);
 
 /* victims.c: whose end would give a job its VFs; lock held */
-int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
-		 const struct vs_victim *victims, size_t nvictims, bool *take);
+int vs_preemption_victims(struct vs_core *c, uint32_t job, const int *ids,
+			  size_t n, const struct vs_victim *victims,
+			  size_t nvictims, bool *take);
 
 #endif

@@ -48,9 +48,9 @@ static bool lacks(const struct need *n, int64_t cpu_mhz, int64_t mem_mb)
 static bool helps_all(struct vs_core *c, const struct vs_node *victim,
 		      const struct vs_host *host, const struct need *n)
 {
-	const struct vs_sums *sums = vs_sums_now(c);
+	const struct vs_free_capacity *sums = vs_free_capacity_get(c);
 	const struct vs_vm *vm = vs_node_vm(c, victim);
-	int at = vs_room_pool(&c->inv, host->cluster);
+	int at = vs_shared_capacity_pool(&c->inv, host->cluster);
 
 	if (at >= 0 && vm && !vs_node_pool_wrong(c, vm) &&
 	    lacks(n, sums->pools[at].cpu_mhz, sums->pools[at].mem_mb))
@@ -62,7 +62,7 @@ static bool helps_all(struct vs_core *c, const struct vs_node *victim,
 static void freed_start(struct vs_core *c, struct vs_freed *f,
 			const struct vs_host *host, const struct vs_node *want)
 {
-	vs_freed_start(f, host, &vs_sums_now(c)->hosts[host->index],
+	vs_freed_start(f, host, &vs_free_capacity_get(c)->hosts[host->index],
 		       want->profile->adapter, want->net);
 }
 
@@ -75,8 +75,8 @@ static bool helps_vf(struct vs_core *c, const struct vs_hold *h,
 	struct vs_freed f;
 
 	freed_start(c, &f, host, want);
-	if (!room && vs_freed_room(&f) > 0 &&
-	    !vs_sums_now(c)->hosts[host->index].unknown)
+	if (!room && vs_freed_capacity(&f) > 0 &&
+	    !vs_free_capacity_get(c)->hosts[host->index].unknown)
 		return true;
 	return vs_freed_singly(want->profile->adapter) &&
 	       vs_freed_add(&f, h, INT_MAX);
@@ -110,7 +110,7 @@ static bool helps(struct vs_core *c, const struct vs_node *victim,
 		return false;
 	if (!vs_adapter_takes(want->profile->adapter))
 		return true;	/* short of CPU or memory */
-	sum = &vs_sums_now(c)->hosts[host->index];
+	sum = &vs_free_capacity_get(c)->hosts[host->index];
 	return helps_vf(c, h, host, want,
 			!lacks(&n, sum->cpu_free, sum->mem_free));
 }
@@ -217,7 +217,7 @@ static void mark(const struct vs_core *c, const struct vs_refused *r,
 /* How many of the job's nodes want for room, and it of no use to others. */
 static size_t missing_of(struct vs_core *c, const struct vs_refused *r)
 {
-	size_t room = vs_ask_room(c, r->ids, r->n, NULL, NULL, 0);
+	size_t room = vs_query_capacity(c, r->ids, r->n, NULL, NULL, 0);
 	size_t missing = room < r->need ? r->need - room : 0;
 	size_t placeless = 0;
 
@@ -291,9 +291,9 @@ static void by_host_free(struct by_host *b)
 /* What is missing still: there is more room than there was. */
 static size_t gained(size_t missing, int *room, const struct vs_freed *f)
 {
-	size_t n = (size_t)(vs_freed_room(f) - *room);
+	size_t n = (size_t)(vs_freed_capacity(f) - *room);
 
-	*room = vs_freed_room(f);
+	*room = vs_freed_capacity(f);
 	return missing - (n < missing ? n : missing);
 }
 
@@ -304,7 +304,7 @@ static size_t reclaim_on(struct vs_core *c, const struct vs_refused *r,
 			 size_t missing, int64_t now_ms)
 {
 	VS_FREE int *group = vs_calloc(c->nnodes + 1, sizeof(*group));
-	int at = f->host->index, room = vs_freed_room(f);
+	int at = f->host->index, room = vs_freed_capacity(f);
 	size_t n = 0;
 
 	for (int id = b->first_going[at]; id >= 0; id = b->next[id])
@@ -321,7 +321,7 @@ static size_t reclaim_on(struct vs_core *c, const struct vs_refused *r,
 				  room))
 			continue;
 		group[n++] = id;
-		if (vs_freed_room(f) <= room)
+		if (vs_freed_capacity(f) <= room)
 			continue;
 		missing = gained(missing, &room, f);
 		while (n)

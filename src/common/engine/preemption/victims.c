@@ -66,8 +66,11 @@ static void moves(struct question *q, const struct vs_node *n, int sign)
 	changed(q, vm ? vm->host_ptr : NULL);
 	changed(q, h ? vs_host_get(&c->inv, h->host) : NULL);
 	if (vm && vs_vm_shown_on(vm))
-		vs_as_if_shared(&q->as_if, vm, vs_node_pool_wrong(c, vm) ? -1 :
-				vs_room_pool(&c->inv, vm->host_ptr->cluster),
+		vs_as_if_shared(&q->as_if, vm,
+				vs_node_pool_wrong(c, vm) ?
+					-1 :
+					vs_shared_capacity_pool(
+						&c->inv, vm->host_ptr->cluster),
 				sign);
 }
 
@@ -294,8 +297,9 @@ static void carry_out(struct question *q, uint32_t job, bool *take)
 	}
 }
 
-int vs_make_room(struct vs_core *c, uint32_t job, const int *ids, size_t n,
-		 const struct vs_victim *victims, size_t nvictims, bool *take)
+int vs_preemption_victims(struct vs_core *c, uint32_t job, const int *ids,
+			  size_t n, const struct vs_victim *victims,
+			  size_t nvictims, bool *take)
 {
 	struct question q = { .victims = victims, .nvictims = nvictims };
 	int taken;

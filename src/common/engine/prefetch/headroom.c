@@ -56,7 +56,7 @@ bool vs_prefetch_to_spare(struct vs_core *c, const struct vs_node *n,
 	LIST_FOREACH(other, &vs_plans.ahead, ahead.entry)
 		wanted += other != n && other->ahead.state == VS_AHEAD_UP &&
 			!vs_ledger_get(&c->ledger, other->name);
-	return vs_room_for(c, n) > wanted;
+	return vs_capacity_count(c, n) > wanted;
 }
 
 /* ---- VFs that a job's own idle VMs give back for it ---------------------------- */
@@ -101,7 +101,10 @@ static int free_of(struct vs_core *c, const struct vs_host *h,
 
 	for (int i = 0; h && i < h->npfs; i++)
 		if (vs_pf_reaches(a, net, &h->pfs[i]))
-			free += vs_sums_now(c)->hosts[h->index].pf[i].free;
+			free += vs_free_capacity_get(c)
+					->hosts[h->index]
+					.pf[i]
+					.free;
 	return free;
 }
 
@@ -162,7 +165,10 @@ static void shift_vf(const struct vs_host *host,
 {
 	for (int i = 0; i < host->npfs; i++)
 		if (!strcmp(host->pfs[i].pci, pf))
-			vs_sums_made()->hosts[host->index].pf[i].free += sign;
+			vs_free_capacity_cached()
+				->hosts[host->index]
+				.pf[i]
+				.free += sign;
 }
 
 /* What else a VM takes of its host and its pool. */
@@ -170,8 +176,9 @@ static void shift(struct vs_core *c, const struct vs_host *host,
 		  const struct vs_node *n, int sign)
 {
 	const struct vs_profile *p = n->profile;
-	struct vs_host_sum *sum = &vs_sums_made()->hosts[host->index];
-	int pool = vs_room_pool(&c->inv, host->cluster);
+	struct vs_host_sum *sum =
+		&vs_free_capacity_cached()->hosts[host->index];
+	int pool = vs_shared_capacity_pool(&c->inv, host->cluster);
 	int64_t cpu = sign * vs_profile_cpu_mhz(p, host->core_mhz);
 	int64_t mem = sign * (vs_profile_reserved_mb(p) +
 			      vs_profile_overhead_mb(p));
@@ -182,10 +189,12 @@ static void shift(struct vs_core *c, const struct vs_host *host,
 	sum->mem_given -= mem;
 	if (pool < 0)
 		return;
-	if (vs_sums_made()->pools[pool].cpu_mhz != VS_ROOM_UNKNOWN)
-		vs_sums_made()->pools[pool].cpu_mhz += cpu;
-	if (vs_sums_made()->pools[pool].mem_mb != VS_ROOM_UNKNOWN)
-		vs_sums_made()->pools[pool].mem_mb += mem;
+	if (vs_free_capacity_cached()->pools[pool].cpu_mhz !=
+	    VS_CAPACITY_UNKNOWN)
+		vs_free_capacity_cached()->pools[pool].cpu_mhz += cpu;
+	if (vs_free_capacity_cached()->pools[pool].mem_mb !=
+	    VS_CAPACITY_UNKNOWN)
+		vs_free_capacity_cached()->pools[pool].mem_mb += mem;
 }
 
 /* Its VM will be off by then, or make way for others. */
@@ -271,9 +280,10 @@ static void shift_all(struct vs_core *c, const struct vs_node *n, int sign)
 /* Disks are made now: for those, and for all that jobs may want meanwhile. */
 static bool store_has_room(const struct vs_core *c, const struct vs_node *n)
 {
-	return vs_sums_made()->store_mb == VS_ROOM_UNKNOWN ||
-	       vs_sums_made()->store_mb / (c->conf->provision_max + 1) >=
-	       n->profile->disk_mb;
+	return vs_free_capacity_cached()->store_mb == VS_CAPACITY_UNKNOWN ||
+	       vs_free_capacity_cached()->store_mb /
+			       (c->conf->provision_max + 1) >=
+		       n->profile->disk_mb;
 }
 
 bool vs_prefetch_place(struct vs_core *c, struct vs_node *n,

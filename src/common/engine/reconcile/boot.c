@@ -74,12 +74,12 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	vs_avoid_add(n->boot.host, n->boot.pf, now_ms + VS_AVOID_HOST_MS,
 		     why);
 	vs_breaker_failed(c, n->boot.host, n->name, why, now_ms);
-	if (!vs_room_for(c, n) && vm->power == VS_POWER_ON) {
+	if (!vs_capacity_count(c, n) && vm->power == VS_POWER_ON) {
 		vs_node_give_up(n, why);
 		return;
 	}
 	/* Somebody may have switched it off: once more, if only here. */
-	if (!vs_room_for(c, n)) {
+	if (!vs_capacity_count(c, n)) {
 		vs_avoid_add(n->boot.host, n->boot.pf, now_ms, why);
 		vs_avoid_expire(now_ms);
 		vs_info("node=%s boots anew: %s", n->name, why);

@@ -108,7 +108,7 @@ static void add_licences(struct asked *a, const struct vs_core *c)
 
 static void add_overcommits(struct asked *a, struct vs_core *c)
 {
-	const struct vs_sums *sums = vs_sums_now(c);
+	const struct vs_free_capacity *sums = vs_free_capacity_get(c);
 
 	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
 		for (int i = 0; i < h->npfs; i++) {

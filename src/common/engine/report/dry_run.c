@@ -158,7 +158,7 @@ static const char *what_is_done(const struct row *r)
 static void say_why(struct vs_core *c, const int *ids, struct plan *p)
 {
 	char why[256] = "", words[256];
-	size_t room = vs_ask_room(c, ids, p->n, NULL, why, sizeof(why));
+	size_t room = vs_query_capacity(c, ids, p->n, NULL, why, sizeof(why));
 
 	if (room >= p->n)
 		return;
@@ -175,7 +175,7 @@ static bool not_served(struct vs_core *c, const int *ids, struct plan *p)
 	say_why(c, ids, p);
 	if (!lend(c, p))
 		return false;
-	p->after_idle = !vs_make_room(c, 0, ids, p->n, NULL, 0, NULL);
+	p->after_idle = !vs_preemption_victims(c, 0, ids, p->n, NULL, 0, NULL);
 	if (!p->after_idle || !lend(c, p))
 		return !p->after_idle;
 	p->going = vs_calloc(c->nnodes + 1, sizeof(*p->going));

@@ -315,7 +315,7 @@ void vs_report_hosts(struct vs_core *c, struct json_object *top)
 
 		if (h)
 			vs_jb_add(arr, host_json(c, h,
-				  &vs_sums_now(c)->hosts[h->index]));
+				  &vs_free_capacity_get(c)->hosts[h->index]));
 		vs_lock_lend();
 	}
 	vs_report_notes(c, top, false);

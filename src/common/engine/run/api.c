@@ -197,7 +197,7 @@ static size_t core_room(const int *ids, size_t n, enum vs_avail *out,
 	size_t room;
 
 	question_begin();
-	room = vs_ask_room(&vs_core, ids, n, out, why, size);
+	room = vs_query_capacity(&vs_core, ids, n, out, why, size);
 	question_end();
 	return room;
 }
@@ -267,7 +267,8 @@ static int core_make_room(uint32_t job, const int *ids, size_t n,
 
 	question_begin();
 	vs_crash_before("core", "make_room");
-	taken = vs_make_room(&vs_core, job, ids, n, victims, nvictims, take);
+	taken = vs_preemption_victims(&vs_core, job, ids, n, victims, nvictims,
+				      take);
 	vs_crash_after("core", "make_room");
 	question_end();
 	return taken;

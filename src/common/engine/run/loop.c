@@ -279,7 +279,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	vs_waits_pass(c, now_ms);
 	vs_reclaim(c, now_ms);
 	vs_prefetch_pass(c, now_ms);
-	vs_rooms_renew(c);
+	vs_capacity_recount(c);
 }
 
 /* What is wanted or under way: changes in vCenter must be known at once. */

@@ -110,7 +110,7 @@ static void adapters_make(struct vs_core *c)
 			!strcasecmp(from->link_layer, "InfiniBand") ?
 			VS_LINK_INFINIBAND : VS_LINK_ETHERNET;
 		if (vs_adapter_vfs(a) > 1)
-			c->rails[c->nrails++] = (struct vs_rail_kind) {
+			c->rails[c->nrails++] = (struct vs_rail_group) {
 				a, &c->nets[i] };
 	}
 }

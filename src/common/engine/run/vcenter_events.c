@@ -82,7 +82,7 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 		vs_profile_missing_set(c, i, t->missing ? t->missing : "");
 		vs_parent_template(c, i, t);	/* may add to it */
 		vs_template_host_told(c, i, t);	/* likewise */
-		vs_profile_room_outdate(c, i);	/* more or less may fit */
+		vs_profile_capacity_outdate(c, i); /* more or less may fit */
 	}
 	vs_checks_template(t);
 	if (t->missing)
@@ -194,7 +194,7 @@ static void on_load_begin(void *arg)
 		vt = vm->hh.next;
 		vs_inventory_remove_vm(&c->inv, vm->moid);
 	}
-	vs_room_forget(&c->inv);
+	vs_shared_capacity_forget(&c->inv);
 }
 
 static void on_load_end(void *arg)
@@ -264,7 +264,7 @@ static void on_slow_begin(void *arg)
 {
 	struct vs_core *c = arg;
 
-	vs_room_begin(&c->inv);
+	vs_shared_capacity_begin(&c->inv);
 	vs_checks_reading();
 }
 

@@ -66,7 +66,7 @@ struct vs_port_resv {
 
 /* Not at all; for room, and its record says of what (or of whom); for room, and
  * says no more than that; for something that only Slurm knows of. */
-enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_FOR_ROOM, VS_WAITS_WORDLESS,
+enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_CAPACITY, VS_WAITS_WORDLESS,
 		    VS_WAITS_ELSE };
 
 /* What of vsphere.conf bounds slurm.conf's keys, and what is found in it. */

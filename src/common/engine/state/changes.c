@@ -171,15 +171,15 @@ void vs_state_file_forget(void)
 
 /* ---- profiles ---------------------------------------------------------------- */
 
-void vs_profile_room_outdate(struct vs_core *c, size_t profile)
+void vs_profile_capacity_outdate(struct vs_core *c, size_t profile)
 {
 	c->now[profile].facts++;
 }
 
 void vs_profile_missing_set(struct vs_core *c, size_t profile, const char *why)
 {
-	struct vs_profile_now *now = &c->now[profile];
+	struct vs_profile_capacity *now = &c->now[profile];
 
 	vs_strlcpy(now->missing, why, sizeof(now->missing));
-	vs_profile_room_outdate(c, profile);
+	vs_profile_capacity_outdate(c, profile);
 }

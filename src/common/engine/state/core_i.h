@@ -79,7 +79,7 @@ struct vs_refused {			/* a job's last refusal */
 };
 
 /* What is costly to know of a profile, until something changes. */
-struct vs_profile_now {
+struct vs_profile_capacity {
 	uint64_t question;		/* room was asked for in this one, */
 	uint64_t sums, avoid;		/* and is of these generations, */
 	uint32_t seen, facts;		/* and of these: moved by what changed */
@@ -108,10 +108,10 @@ struct vs_core {
 	/* made from conf (reconfigure.c) */
 	struct vs_adapter *adapters;	/* conf->nadapters */
 	struct vs_network *nets;	/* one per adapter; moid "" unresolved */
-	struct vs_rail_kind *rails;	/* those that take several VFs */
+	struct vs_rail_group *rails;	/* those that take several VFs */
 	size_t nrails;
 	struct vs_profile *profiles;	/* one per distinct setting */
-	struct vs_profile_now *now;	/* one per profile */
+	struct vs_profile_capacity *now;	/* one per profile */
 	size_t nprofiles;
 	struct vs_node *nodes;
 	struct vs_kept *kept;		/* by node->id */

@@ -127,7 +127,7 @@ void vs_kept_renewed(const struct vs_core *c, struct vs_node *n);
  * many VMs of it there is room for is found anew. */
 void vs_profile_missing_set(struct vs_core *c, size_t profile, const char *why);
 /* That alone. */
-void vs_profile_room_outdate(struct vs_core *c, size_t profile);
+void vs_profile_capacity_outdate(struct vs_core *c, size_t profile);
 /* The engine has looked at the node since its last touch; nothing is to be done for
  * it, or something is. */
 void vs_node_looked(struct vs_node *n);

@@ -14,7 +14,7 @@
 #include "plan/allocation/free_capacity.h"
 #include "util/mem.h"
 
-void vs_sums_forget_fits(struct vs_sums *s)
+void vs_free_capacity_forget_fits(struct vs_free_capacity *s)
 {
 	for (size_t i = 0; i < s->nfits; i++)
 		free(s->fits[i].by_host);
@@ -23,9 +23,9 @@ void vs_sums_forget_fits(struct vs_sums *s)
 	s->nfits = 0;
 }
 
-void vs_sums_clear(struct vs_sums *s)
+void vs_free_capacity_clear(struct vs_free_capacity *s)
 {
-	vs_sums_forget_fits(s);
+	vs_free_capacity_forget_fits(s);
 	free(s->hosts);
 	free(s->pools);
 	free(s->by_name);
@@ -67,7 +67,7 @@ static int by_speed(const void *a, const void *b)
 	return x->at < y->at ? -1 : 1;
 }
 
-static void orders(struct vs_sums *s, const struct vs_inventory *inv)
+static void orders(struct vs_free_capacity *s, const struct vs_inventory *inv)
 {
 	VS_FREE struct speed *speeds = vs_calloc(s->nhosts, sizeof(*speeds));
 
@@ -86,7 +86,7 @@ static void orders(struct vs_sums *s, const struct vs_inventory *inv)
 /* ---- one host ----------------------------------------------------------- */
 
 struct now {			/* an update under way */
-	struct vs_sums *s;
+	struct vs_free_capacity *s;
 	const struct vs_ledger *l;
 	const struct vs_inventory *inv;
 };
@@ -135,7 +135,7 @@ static void brief(const struct now *u, const struct vs_host *h)
 
 	*b = (struct vs_brief) {
 		.index = h->index,
-		.pool = vs_room_pool(u->inv, h->cluster),
+		.pool = vs_shared_capacity_pool(u->inv, h->cluster),
 		.npfs = h->npfs,
 		.cores = h->cores,
 		.core_mhz = h->core_mhz,
@@ -146,13 +146,13 @@ static void brief(const struct now *u, const struct vs_host *h)
 			VS_NIC_PCI_VGPU ? 1u << i : 0;
 	b->stores = &u->s->stores[(size_t)h->index * VS_HOST_STORES];
 	if (u->inv->nuses)
-		b->nstores = vs_room_stores(u->inv, h, b->stores,
-					    VS_HOST_STORES);
+		b->nstores = vs_shared_capacity_stores(u->inv, h, b->stores,
+						       VS_HOST_STORES);
 }
 
 static void sum_host(const struct now *u, const struct vs_host *h)
 {
-	struct vs_sums *s = u->s;
+	struct vs_free_capacity *s = u->s;
 	struct vs_taken *t = &s->taken[h->index];
 	const struct vs_holds *of = vs_ledger_holds(u->l, h->moid);
 	struct vs_host_sum was = s->hosts[h->index];
@@ -168,7 +168,7 @@ static void sum_host(const struct now *u, const struct vs_host *h)
 	s->beside += s->hosts[h->index].beside - was.beside;
 	taken_start(u, t, -1);
 	LIST_FOREACH(vm, &h->vms, on_host)
-		vs_room_take_vm(u->inv, vm, s->folder, s->cluster_id, t);
+	vs_shared_capacity_take_vm(u->inv, vm, s->folder, s->cluster_id, t);
 	if (of) {
 		take_holds(u, of, t);
 		if (crosses(u, h, of)) {
@@ -194,7 +194,8 @@ static void sum_nowhere(const struct now *u)
 	u->s->strangers -= u->s->stray_strangers;
 	u->s->stray_strangers = 0;
 	LIST_FOREACH(vm, &u->inv->strays, on_host) {
-		vs_room_take_vm(u->inv, vm, u->s->folder, u->s->cluster_id, t);
+		vs_shared_capacity_take_vm(u->inv, vm, u->s->folder,
+					   u->s->cluster_id, t);
 		u->s->stray_strangers +=
 			vs_vm_stranger(vm, u->s->folder, u->s->cluster_id);
 	}
@@ -204,7 +205,7 @@ static void sum_nowhere(const struct now *u)
 	taken_start(u, t, 1);
 }
 
-static void lose(struct vs_sums *s, const struct vs_holds *of)
+static void lose(struct vs_free_capacity *s, const struct vs_holds *of)
 {
 	for (size_t i = 0; i < s->nlost; i++) {
 		if (s->lost[i] == of)
@@ -216,12 +217,12 @@ static void lose(struct vs_sums *s, const struct vs_holds *of)
 
 /* ---- all of them -------------------------------------------------------- */
 
-static void size_for(struct vs_sums *s, const struct vs_inventory *inv)
+static void size_for(struct vs_free_capacity *s, const struct vs_inventory *inv)
 {
 	size_t n = (size_t)inv->nhosts + 1, np = inv->npools;
 	uint64_t generation = s->generation, turn = s->turn;
 
-	vs_sums_clear(s);
+	vs_free_capacity_clear(s);
 	s->generation = generation + 1;
 	s->turn = s->built = turn + 1;
 	s->nhosts = n - 1;
@@ -245,7 +246,7 @@ static void size_for(struct vs_sums *s, const struct vs_inventory *inv)
 static void rebuild(const struct now *u, const char *folder,
 		    const char *cluster_id)
 {
-	struct vs_sums *s = u->s;
+	struct vs_free_capacity *s = u->s;
 	const struct vs_holds *of;
 
 	size_for(s, u->inv);
@@ -263,7 +264,7 @@ static void rebuild(const struct now *u, const char *folder,
 static bool must_rebuild(const struct now *u, const char *folder,
 			 const char *cluster_id)
 {
-	const struct vs_sums *s = u->s;
+	const struct vs_free_capacity *s = u->s;
 
 	return !s->generation || s->hosts_changed != u->inv->hosts_changed ||
 	       s->pools_changed != u->inv->pools_changed ||
@@ -273,7 +274,7 @@ static bool must_rebuild(const struct now *u, const char *folder,
 
 static void follow(const struct now *u)
 {
-	struct vs_sums *s = u->s;
+	struct vs_free_capacity *s = u->s;
 	VS_FREE int *crossing = s->crossing;
 	size_t ncrossing = s->ncrossing;
 	const struct vs_holds *of;
@@ -306,13 +307,14 @@ static void follow(const struct now *u)
 
 static void shared_left(const struct now *u)
 {
-	struct vs_sums *s = u->s;
-	VS_FREE struct vs_room *was = vs_calloc(s->npools, sizeof(*was));
+	struct vs_free_capacity *s = u->s;
+	VS_FREE struct vs_pool_capacity *was = vs_calloc(s->npools,
+							 sizeof(*was));
 	int64_t store_mb = s->store_mb;
 
 	for (size_t i = 0; i < s->npools; i++)
 		was[i] = s->pools[i];
-	vs_room_left(u->inv, &s->all, s->pools, &s->store_mb);
+	vs_shared_capacity_left(u->inv, &s->all, s->pools, &s->store_mb);
 	if (store_mb != s->store_mb ||
 	    memcmp(was, s->pools, s->npools * sizeof(*was)))
 		s->generation++;
@@ -320,14 +322,19 @@ static void shared_left(const struct now *u)
 
 /* ---- as if ---------------------------------------------------------------- */
 
-void vs_as_if_begin(struct vs_as_if *a, struct vs_sums *s,
+void vs_as_if_begin(struct vs_as_if *a, struct vs_free_capacity *s,
 		    const struct vs_ledger *l, const struct vs_inventory *inv,
 		    vs_gone_fn *gone, void *arg)
 {
 	*a = (struct vs_as_if) {
-		.s = s, .l = l, .inv = inv, .gone = gone, .arg = arg,
+		.s = s,
+		.l = l,
+		.inv = inv,
+		.gone = gone,
+		.arg = arg,
 		.is_touched = vs_calloc(s->nhosts + 1, sizeof(bool)),
-		.pools = vs_calloc(s->npools + 1, sizeof(struct vs_room)),
+		.pools = vs_calloc(s->npools + 1,
+				   sizeof(struct vs_pool_capacity)),
 		.store_mb = s->store_mb,
 	};
 	for (size_t i = 0; i < s->npools; i++)
@@ -352,7 +359,7 @@ void vs_as_if_host(struct vs_as_if *a, int index)
 
 static void give(int64_t *left, int64_t share)
 {
-	if (*left != VS_ROOM_UNKNOWN)
+	if (*left != VS_CAPACITY_UNKNOWN)
 		*left += share;
 }
 
@@ -371,7 +378,7 @@ void vs_as_if_shared(struct vs_as_if *a, const struct vs_vm *vm, int pool,
 
 void vs_as_if_end(struct vs_as_if *a)
 {
-	struct vs_sums *s = a->s;
+	struct vs_free_capacity *s = a->s;
 
 	for (size_t i = 0; i < a->n; i++)
 		s->hosts[a->touched[i]] = a->was[i];
@@ -384,9 +391,10 @@ void vs_as_if_end(struct vs_as_if *a)
 	free(a->pools);
 }
 
-void vs_sums_update(struct vs_sums *s, const struct vs_ledger *l,
-		    const struct vs_inventory *inv, const char *folder,
-		    const char *cluster_id)
+void vs_free_capacity_update(struct vs_free_capacity *s,
+			     const struct vs_ledger *l,
+			     const struct vs_inventory *inv, const char *folder,
+			     const char *cluster_id)
 {
 	const struct now u = { s, l, inv };
 

@@ -5,11 +5,12 @@
  * times a second with its locks held, so that bringing them up to date costs
  * what has changed and not what there is.
  *
- * Owns struct vs_sums and all that it points to. After vs_sums_update() each sum
- * is what vs_ledger_sum() and vs_room_left() would return. The sums stay so until
- * the inventory or the ledger changes; the caller calls vs_sums_update() again
- * before the next question. No function fails, and none takes a lock: the caller
- * keeps the inventory and the ledger from changing during the call.
+ * Owns struct vs_free_capacity and all that it points to. After
+ * vs_free_capacity_update() each sum is what vs_ledger_sum() and
+ * vs_shared_capacity_left() would return. The sums stay so until the inventory
+ * or the ledger changes; the caller calls vs_free_capacity_update() again
+ * before the next question. No function fails, and none takes a lock: the
+ * caller keeps the inventory and the ledger from changing during the call.
  */
 #ifndef VS_PLAN_FREE_CAPACITY_H
 #define VS_PLAN_FREE_CAPACITY_H
@@ -34,9 +35,9 @@ struct vs_brief {
 	short *stores;			/* of several, indexes of pools */
 };
 
-struct vs_sums {
+struct vs_free_capacity {
 	struct vs_host_sum *hosts;	/* by host->index */
-	struct vs_room *pools;		/* left, as vs_room_left() */
+	struct vs_pool_capacity *pools;	/* left, as vs_shared_capacity_left() */
 	int64_t store_mb;
 	int strangers;			/* VMs of another cluster in the folder */
 	int beside;			/* VFs that another cluster's VMs have */
@@ -55,7 +56,7 @@ struct vs_sums {
 	/* its own */
 	struct vs_taken *taken;		/* by host->index; the last one: what
 					 * has no host */
-	struct vs_room *room;		/* all of taken's pools */
+	struct vs_pool_capacity *room;		/* all of taken's pools */
 	struct vs_taken all;
 	size_t nhosts, npools;
 	const struct vs_holds **lost;	/* of hosts that are not there */
@@ -72,13 +73,14 @@ struct vs_sums {
 	uint64_t inv, ledger, hosts_changed, pools_changed, cleared;
 };
 
-void vs_sums_clear(struct vs_sums *s);
-void vs_sums_forget_fits(struct vs_sums *s);
+void vs_free_capacity_clear(struct vs_free_capacity *s);
+void vs_free_capacity_forget_fits(struct vs_free_capacity *s);
 /* Bring them up to date; O(hosts' changes since the last time), or O(hosts +
  * VMs + holds) where hosts or pools came or went. */
-void vs_sums_update(struct vs_sums *s, const struct vs_ledger *l,
-		    const struct vs_inventory *inv, const char *folder,
-		    const char *cluster_id);
+void vs_free_capacity_update(struct vs_free_capacity *s,
+			     const struct vs_ledger *l,
+			     const struct vs_inventory *inv, const char *folder,
+			     const char *cluster_id);
 
 /*
  * What would be free if some VMs and holds were gone, for a few questions: `s`,
@@ -86,7 +88,7 @@ void vs_sums_update(struct vs_sums *s, const struct vs_ledger *l,
  * Nothing else may be asked of it or change meanwhile.
  */
 struct vs_as_if {
-	struct vs_sums *s;
+	struct vs_free_capacity *s;
 	const struct vs_ledger *l;
 	const struct vs_inventory *inv;
 	vs_gone_fn *gone;
@@ -95,10 +97,10 @@ struct vs_as_if {
 	int *touched;			/* their indexes */
 	bool *is_touched;		/* by host->index */
 	size_t n, cap_was, cap_touched;
-	struct vs_room *pools;
+	struct vs_pool_capacity *pools;
 	int64_t store_mb;
 };
-void vs_as_if_begin(struct vs_as_if *a, struct vs_sums *s,
+void vs_as_if_begin(struct vs_as_if *a, struct vs_free_capacity *s,
 		    const struct vs_ledger *l, const struct vs_inventory *inv,
 		    vs_gone_fn *gone, void *arg);
 /* gone() says something else now of what is on this host; O(what is on it). */

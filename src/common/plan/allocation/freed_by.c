@@ -35,7 +35,7 @@ static int room_on(const struct vs_freed *f, uint32_t rows, int takes,
 	for (int i = 0; i < f->host->npfs; i++)
 		if (rows & 1u << i)
 			free[n++] = f->free[i];
-	return takes ? vs_rails_room(free, n, takes, rails) : INT_MAX;
+	return takes ? vs_rails_capacity(free, n, takes, rails) : INT_MAX;
 }
 
 static int own_room(const struct vs_freed *f)
@@ -49,7 +49,7 @@ static int beside_room(const struct vs_freed *f)
 	return room_on(f, f->beside, vs_adapter_additional(f->adapter), false);
 }
 
-int vs_freed_room(const struct vs_freed *f)
+int vs_freed_capacity(const struct vs_freed *f)
 {
 	int own = own_room(f), beside = beside_room(f);
 

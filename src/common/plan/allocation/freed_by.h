@@ -27,7 +27,7 @@ void vs_freed_start(struct vs_freed *f, const struct vs_host *host,
 		    const struct vs_host_sum *sum, const struct vs_adapter *a,
 		    const struct vs_network *net);
 /* For how many such VMs there is all that one takes. */
-int vs_freed_room(const struct vs_freed *f);
+int vs_freed_capacity(const struct vs_freed *f);
 /* The hold's VM ends. Returns false and changes nothing if more than `most` VMs
  * (INT_MAX: no limit) gain nothing by this, because they need other
  * resources. */

@@ -396,10 +396,10 @@ void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,
 	}
 }
 
-void vs_ledger_host_room(const struct vs_ledger *l,
-			 const struct vs_inventory *inv,
-			 const struct vs_host *h, int64_t *cpu_mhz,
-			 int64_t *mem_mb)
+void vs_ledger_host_capacity(const struct vs_ledger *l,
+			     const struct vs_inventory *inv,
+			     const struct vs_host *h, int64_t *cpu_mhz,
+			     int64_t *mem_mb)
 {
 	struct vs_host_sum s;
 

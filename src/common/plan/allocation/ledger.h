@@ -131,10 +131,10 @@ void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,
 		      const char *folder, const char *cluster_id,
 		      struct vs_pf_use *out);
 /* CPU (MHz) and memory (MB) of a host not reserved by VMs nor holds. */
-void vs_ledger_host_room(const struct vs_ledger *l,
-			 const struct vs_inventory *inv,
-			 const struct vs_host *h, int64_t *cpu_mhz,
-			 int64_t *mem_mb);
+void vs_ledger_host_capacity(const struct vs_ledger *l,
+			     const struct vs_inventory *inv,
+			     const struct vs_host *h, int64_t *cpu_mhz,
+			     int64_t *mem_mb);
 
 /* Bits of the host's rows (vs_host.pfs): what a powered-on VM's card may be on,
  * 0: nothing that is counted; and what a hold's card may be. */

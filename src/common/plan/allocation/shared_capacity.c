@@ -46,7 +46,9 @@ void vs_vm_share(const struct vs_vm *vm, struct vs_share *out)
  * configuration. */
 static int pool_of(const struct vs_inventory *inv, const struct vs_vm *vm)
 {
-	int at = vm->host_ptr ? vs_room_pool(inv, vm->host_ptr->cluster) : -1;
+	int at = vm->host_ptr ?
+			 vs_shared_capacity_pool(inv, vm->host_ptr->cluster) :
+			 -1;
 
 	if (at >= 0 && vm->pool[0] && inv->pools[at].moid[0] &&
 	    strcmp(vm->pool, inv->pools[at].moid))
@@ -59,7 +61,7 @@ static void share_now(const struct vs_inventory *inv, const struct vs_vm *vm,
 {
 	vs_vm_share(vm, out);
 	out->pool = pool_of(inv, vm);
-	out->store = vs_room_store_of(inv, vm);
+	out->store = vs_vm_store(inv, vm);
 }
 
 static bool same_share(const struct vs_share *a, const struct vs_share *b)
@@ -72,13 +74,13 @@ static bool same_share(const struct vs_share *a, const struct vs_share *b)
 
 /* ---- readings ----------------------------------------------------------- */
 
-void vs_room_begin(struct vs_inventory *inv)
+void vs_shared_capacity_begin(struct vs_inventory *inv)
 {
 	for (struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next)
 		share_now(inv, vm, &vm->share.telling);
 }
 
-void vs_room_end(struct vs_inventory *inv)
+void vs_shared_capacity_end(struct vs_inventory *inv)
 {
 	for (struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next) {
 		struct vs_share now, *t = &vm->share.telling;
@@ -99,7 +101,7 @@ void vs_room_end(struct vs_inventory *inv)
 	inv->generation++;
 }
 
-void vs_room_forget(struct vs_inventory *inv)
+void vs_shared_capacity_forget(struct vs_inventory *inv)
 {
 	free(inv->pools);
 	inv->pools = NULL;
@@ -112,7 +114,7 @@ void vs_room_forget(struct vs_inventory *inv)
 	inv->pools_changed = ++inv->generation;
 }
 
-int vs_room_pool(const struct vs_inventory *inv, const char *cluster)
+int vs_shared_capacity_pool(const struct vs_inventory *inv, const char *cluster)
 {
 	for (size_t i = 0; i < inv->npools; i++) {
 		if (!strcmp(inv->pools[i].cluster, cluster))
@@ -121,10 +123,11 @@ int vs_room_pool(const struct vs_inventory *inv, const char *cluster)
 	return -1;
 }
 
-void vs_room_set_pool(struct vs_inventory *inv, const char *cluster,
-		      const char *name, int64_t cpu_mhz, int64_t mem_mb)
+void vs_shared_capacity_set_pool(struct vs_inventory *inv, const char *cluster,
+				 const char *name, int64_t cpu_mhz,
+				 int64_t mem_mb)
 {
-	int at = vs_room_pool(inv, cluster);
+	int at = vs_shared_capacity_pool(inv, cluster);
 	struct vs_pool *p;
 
 	if (at < 0) {
@@ -141,10 +144,10 @@ void vs_room_set_pool(struct vs_inventory *inv, const char *cluster,
 	inv->generation++;
 }
 
-void vs_room_set_pool_moid(struct vs_inventory *inv, const char *cluster,
-			   const char *moid)
+void vs_shared_capacity_set_pool_moid(struct vs_inventory *inv,
+				      const char *cluster, const char *moid)
 {
-	int at = vs_room_pool(inv, cluster);
+	int at = vs_shared_capacity_pool(inv, cluster);
 
 	if (at < 0 || !strcmp(inv->pools[at].moid, moid))
 		return;
@@ -152,14 +155,14 @@ void vs_room_set_pool_moid(struct vs_inventory *inv, const char *cluster,
 	inv->pools_changed = ++inv->generation;
 }
 
-void vs_room_set_stores(struct vs_inventory *inv, const char *store,
-			const char *name, int64_t free_mb)
+void vs_shared_capacity_set_stores(struct vs_inventory *inv, const char *store,
+				   const char *name, int64_t free_mb)
 {
-	vs_room_set_pool(inv, store, name, -1, free_mb);
+	vs_shared_capacity_set_pool(inv, store, name, -1, free_mb);
 }
 
-int vs_room_stores(const struct vs_inventory *inv, const struct vs_host *h,
-		   short *out, int max)
+int vs_shared_capacity_stores(const struct vs_inventory *inv,
+			      const struct vs_host *h, short *out, int max)
 {
 	int n = 0;
 
@@ -170,15 +173,15 @@ int vs_room_stores(const struct vs_inventory *inv, const struct vs_host *h,
 		if (strcmp(use->cluster, h->cluster) ||
 		    !vs_host_has_store(h, use->store))
 			continue;
-		at = vs_room_pool(inv, use->store);
+		at = vs_shared_capacity_pool(inv, use->store);
 		if (at >= 0)
 			out[n++] = (short)at;
 	}
 	return n;
 }
 
-void vs_room_set_store(struct vs_inventory *inv, const char *name,
-		       int64_t free_mb)
+void vs_shared_capacity_set_store(struct vs_inventory *inv, const char *name,
+				  int64_t free_mb)
 {
 	vs_strlcpy(inv->store.name, name, sizeof(inv->store.name));
 	inv->store.there = true;
@@ -196,9 +199,9 @@ static void pool_take(struct vs_taken *t, int pool, int64_t cpu, int64_t mem)
 	t->pools[pool].mem_mb += mem;
 }
 
-void vs_room_take_vm(const struct vs_inventory *inv, const struct vs_vm *vm,
-		     const char *folder, const char *cluster_id,
-		     struct vs_taken *t)
+void vs_shared_capacity_take_vm(const struct vs_inventory *inv,
+				const struct vs_vm *vm, const char *folder,
+				const char *cluster_id, struct vs_taken *t)
 {
 	const struct vs_share *told = &vm->share.told;
 	struct vs_share now;
@@ -227,8 +230,9 @@ void vs_room_take_hold(const struct vs_inventory *inv,
 	const struct vs_vm *vm =
 		hold->vm[0] ? vs_vm_get(inv, hold->vm) : NULL;
 	const struct vs_host *h = vs_host_get(inv, hold->host);
-	int pool = h ? vs_room_pool(inv, h->cluster) : -1;
-	int store = hold->store[0] ? vs_room_pool(inv, hold->store) : -1;
+	int pool = h ? vs_shared_capacity_pool(inv, h->cluster) : -1;
+	int store = hold->store[0] ? vs_shared_capacity_pool(inv, hold->store) :
+				     -1;
 
 	/* what moves is there once a reading has seen it there */
 	if (!vm || !vm->share.told.there ||
@@ -239,7 +243,7 @@ void vs_room_take_hold(const struct vs_inventory *inv,
 	/* as on a host: a promise for another place is kept for later */
 	if (vm && vs_vm_shown_on(vm) &&
 	    (hold->state != VS_HOLD_PROMISED ||
-	     vs_room_pool(inv, vm->host_ptr->cluster) == pool))
+	     vs_shared_capacity_pool(inv, vm->host_ptr->cluster) == pool))
 		return;
 	pool_take(t, pool, hold->cpu_mhz, hold->mem_mb);
 	pool_take(t, store, 0, hold->swap_mb);
@@ -248,14 +252,15 @@ void vs_room_take_hold(const struct vs_inventory *inv,
 
 static int64_t left(int64_t told, int64_t taken)
 {
-	return told < 0 ? VS_ROOM_UNKNOWN : told - taken;
+	return told < 0 ? VS_CAPACITY_UNKNOWN : told - taken;
 }
 
-void vs_room_left(const struct vs_inventory *inv, const struct vs_taken *t,
-		  struct vs_room *pools, int64_t *store_mb)
+void vs_shared_capacity_left(const struct vs_inventory *inv,
+			     const struct vs_taken *t,
+			     struct vs_pool_capacity *pools, int64_t *store_mb)
 {
 	for (size_t i = 0; i < inv->npools; i++)
-		pools[i] = (struct vs_room) {
+		pools[i] = (struct vs_pool_capacity) {
 			left(inv->pools[i].cpu_mhz, t->pools[i].cpu_mhz),
 			left(inv->pools[i].mem_mb, t->pools[i].mem_mb),
 		};

@@ -37,7 +37,7 @@ static int vfs_serve(const struct vs_check_site *s, const struct vs_host *h,
 	for (int i = 0; i < h->npfs; i++)
 		if (vs_pf_reaches(ad, &s->nets[a], &h->pfs[i]))
 			free[n++] = h->pfs[i].vfs;
-	return vs_rails_room(free, n, vs_adapter_vfs(ad), ad->rails);
+	return vs_rails_capacity(free, n, vs_adapter_vfs(ad), ad->rails);
 }
 
 static struct fit fit_of(const struct vs_check_site *s,
@@ -59,8 +59,8 @@ static struct fit fit_of(const struct vs_check_site *s,
 	return f;
 }
 
-void vs_usual_count_room(struct vs_usual *u, const struct vs_check_site *s,
-			 const struct vs_host *h)
+void vs_usual_count_capacity(struct vs_usual *u, const struct vs_check_site *s,
+			     const struct vs_host *h)
 {
 	if (!u->fits)
 		u->fits = vs_calloc(s->nprofiles + 1, sizeof(*u->fits));
@@ -114,9 +114,9 @@ static void too_few_cores(const struct vs_check_site *s,
 
 /* Of several partitions the first: they share the host. That not even one VM
  * fits is a finding of its own. */
-void vs_check_host_room(const struct vs_check_site *s,
-			const struct vs_usual *u, const struct vs_host *h,
-			struct vs_found_list *l)
+void vs_check_host_capacity(const struct vs_check_site *s,
+			    const struct vs_usual *u, const struct vs_host *h,
+			    struct vs_found_list *l)
 {
 	bool mem = false, cores = false;
 

@@ -11,9 +11,10 @@
  *
  * Owns lists of findings and their texts (vs_found_clear() frees them) and what
  * is usual (vs_usual_free()). The order of calls is: vs_usual_count() and
- * vs_usual_count_room() of all hosts, then the checks, then vs_found_sort(). A check adds findings to the
- * list and changes nothing else. No function fails, and none takes a lock: the
- * caller keeps the inventory from changing during the call.
+ * vs_usual_count_capacity() of all hosts, then the checks, then
+ * vs_found_sort(). A check adds findings to the list and changes nothing else.
+ * No function fails, and none takes a lock: the caller keeps the inventory from
+ * changing during the call.
  */
 #ifndef VS_PLAN_CHECKS_H
 #define VS_PLAN_CHECKS_H
@@ -96,8 +97,8 @@ void vs_usual_free(struct vs_usual *u);
 void vs_usual_count(struct vs_usual *u, const struct vs_check_site *s,
 		    const struct vs_host *h);
 /* What it could hold: of all hosts, those that are away too. */
-void vs_usual_count_room(struct vs_usual *u, const struct vs_check_site *s,
-			 const struct vs_host *h);
+void vs_usual_count_capacity(struct vs_usual *u, const struct vs_check_site *s,
+			     const struct vs_host *h);
 /* The value that most have; of those that as many have, the greatest. NULL:
  * none is known. *n: how many have it, *others: how many have another. */
 const char *vs_usual_value(const struct vs_usual *u, const char *kind,

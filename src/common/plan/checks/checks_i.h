@@ -21,9 +21,9 @@ static inline bool vs_check_takes_vf(const struct vs_adapter *a)
 	return vs_adapter_vfs(a) && vs_adapter_nics(a);
 }
 
-void vs_check_host_room(const struct vs_check_site *s,
-			const struct vs_usual *u, const struct vs_host *h,
-			struct vs_found_list *l);
+void vs_check_host_capacity(const struct vs_check_site *s,
+			    const struct vs_usual *u, const struct vs_host *h,
+			    struct vs_found_list *l);
 
 /* What the host says of the switch of an adapter's network; NULL: nothing. */
 const struct vs_switch_facts *vs_check_switch(const struct vs_host *h,
@@ -42,8 +42,8 @@ bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
 bool vs_check_nic_adapter(const struct vs_usual *u, const struct vs_adapter *a,
 			  const char *driver);
 /* It has one that no adapter draws on, though it could be this one's. */
-bool vs_check_spare(const struct vs_check_site *s, const struct vs_usual *u,
-		    const struct vs_host *h, size_t a);
+bool vs_check_surplus(const struct vs_check_site *s, const struct vs_usual *u,
+		      const struct vs_host *h, size_t a);
 /* Into maintenance, these commands (a line each, "": none), a reboot, and back
  * when the host is there again: no line comes before what it needs. */
 char *vs_check_reboot(const struct vs_host *h, const char *commands);

@@ -194,7 +194,7 @@ static void check_uplink(const struct vs_check_site *s,
 	if (!vs_check_takes_vf(ad) || !h->pfs_known ||
 	    vs_check_incapable(s, u, h, a, l) || vs_check_has_pf(s, h, a, ""))
 		return;
-	spare = vs_check_spare(s, u, h, a);
+	spare = vs_check_surplus(s, u, h, a);
 	if (!spare && !most_have(u, "uplink", h, &s->nets[a]))
 		return;
 	f = vs_found_add(l, VS_CHECK_UPLINK_MISSING, h->name,
@@ -454,7 +454,7 @@ void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
 	check_cores(s, h, l);
 	check_memory(s, h, l);
 	check_numa(s, h, l);
-	vs_check_host_room(s, u, h, l);
+	vs_check_host_capacity(s, u, h, l);
 	check_store(s, h, l);
 	for (size_t a = 0; a < s->nadapters; a++) {
 		/* An opaque network is no host's fault (engine/checks/networks.c). */

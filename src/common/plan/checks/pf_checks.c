@@ -194,8 +194,8 @@ bool vs_check_nic_adapter(const struct vs_usual *u, const struct vs_adapter *a,
 	       vs_usual_has(u, "card", a->name, driver);
 }
 
-bool vs_check_spare(const struct vs_check_site *s, const struct vs_usual *u,
-		    const struct vs_host *h, size_t a)
+bool vs_check_surplus(const struct vs_check_site *s, const struct vs_usual *u,
+		      const struct vs_host *h, size_t a)
 {
 	for (int i = 0; i < h->npfs; i++) {
 		struct vs_pf pf = h->pfs[i];

@@ -257,7 +257,7 @@ void vs_check_store(const struct vs_store_facts *d, struct vs_found_list *l)
 	}
 	if (d->free_mb < 0 || d->needs_mb <= d->free_mb)
 		return;
-	vs_found_add(l, VS_CHECK_STORE_ROOM, d->name,
+	vs_found_add(l, VS_CHECK_STORE_CAPACITY, d->name,
 		vs_asprintf("%lld GB free", (long long)d->free_mb / 1024),
 		vs_asprintf("%lld GB for disks and swap files of the nodes that have no other and aren't there yet",
 			    (long long)(d->needs_mb + 1023) / 1024),
@@ -300,7 +300,7 @@ bool vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
 	low_cpu = p->most_cpu_mhz >= 0 && p->most_cpu_mhz < cpu;
 	if (!low_mem && !low_cpu)
 		return false;
-	vs_found_add(l, VS_CHECK_POOL_ROOM, p->name,
+	vs_found_add(l, VS_CHECK_POOL_CAPACITY, p->name,
 		vs_asprintf("%lld MB, %lld MHz at most for all its VMs",
 			    (long long)p->most_mem_mb,
 			    (long long)p->most_cpu_mhz),

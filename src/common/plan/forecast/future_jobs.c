@@ -238,9 +238,10 @@ static size_t spare(const struct vs_timeline *t, const struct vs_curve *c,
 	return least;
 }
 
-size_t vs_timeline_spare(const struct vs_timeline *t, const struct vs_curve *c,
-			 const struct vs_applicant *a, size_t room,
-			 int64_t from, int64_t to)
+size_t vs_timeline_surplus(const struct vs_timeline *t,
+			   const struct vs_curve *c,
+			   const struct vs_applicant *a, size_t room,
+			   int64_t from, int64_t to)
 {
 	int64_t worst;
 

@@ -54,7 +54,7 @@ static void stale(struct vs_gains *g, int host)
 }
 
 static void begin_anew(struct vs_gains *g, const struct vs_timeline *t,
-		       const struct vs_sums *sums, uint64_t key)
+		       const struct vs_free_capacity *sums, uint64_t key)
 {
 	size_t n = sums->nhosts;
 
@@ -79,7 +79,7 @@ static void begin_anew(struct vs_gains *g, const struct vs_timeline *t,
 
 static void find_stale(const struct work *w)
 {
-	const struct vs_sums *sums = w->env->sums;
+	const struct vs_free_capacity *sums = w->env->sums;
 	const struct vs_timeline *t = w->t;
 	struct vs_gains *g = w->g;
 	const struct vs_held *h;

@@ -134,9 +134,10 @@ size_t vs_timeline_planned(const struct vs_timeline *t,
 /* How many VMs of the kind can run from `from` until `to` without standing in
  * the way of those who go before the applicant, if there is `room` now and the
  * curve says what comes. */
-size_t vs_timeline_spare(const struct vs_timeline *t, const struct vs_curve *c,
-			 const struct vs_applicant *a, size_t room,
-			 int64_t from, int64_t to);
+size_t vs_timeline_surplus(const struct vs_timeline *t,
+			   const struct vs_curve *c,
+			   const struct vs_applicant *a, size_t room,
+			   int64_t from, int64_t to);
 /* The earliest time, from `from` on, for `need` of them and `lasts` seconds;
  * VS_TIME_NEVER. */
 int64_t vs_timeline_slot(const struct vs_timeline *t, const struct vs_curve *c,

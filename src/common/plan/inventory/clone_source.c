@@ -92,7 +92,7 @@ bool vs_parent_is(const struct vs_inventory *inv, const struct vs_vm *vm,
 	return vm->as_parent && vm->parent.kind == key->mark.kind &&
 	       (!key->host[0] || !strcmp(vm->host, key->host)) &&
 	       !strcmp(vm->parent.of, key->mark.of) &&
-	       vs_room_lies_on(inv, vm, key->store);
+	       vs_vm_lies_on(inv, vm, key->store);
 }
 
 bool vs_parent_within_reach(const struct vs_vm *vm)

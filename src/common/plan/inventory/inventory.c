@@ -421,7 +421,7 @@ static bool is_store(const struct vs_inventory *inv, const char *moid)
 }
 
 /* "[local-3] vm001/" lies on local-3. */
-int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm)
+int vs_vm_store(const struct vs_inventory *inv, const struct vs_vm *vm)
 {
 	const char *end = strchr(vm->disks.dir, ']');
 	size_t len = vm->disks.dir[0] == '[' && end ?
@@ -437,15 +437,15 @@ int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm)
 	return -1;
 }
 
-bool vs_room_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
-		     const char *store)
+bool vs_vm_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
+		   const char *store)
 {
 	const char *name = inv->store.name;
 	size_t len = strlen(name);
 	int at;
 
 	if (inv->nuses) {
-		at = vs_room_store_of(inv, vm);
+		at = vs_vm_store(inv, vm);
 		return at >= 0 && !strcmp(inv->pools[at].cluster, store);
 	}
 	return !inv->store.there || !len ||

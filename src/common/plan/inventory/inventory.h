@@ -305,11 +305,11 @@ const char *vs_numa_nodes(const struct vs_host *h, const char *const *pcis,
 			  int n, char out[VS_NUMA_LEN]);
 
 /* The datastore that the VM lies on, an index of pools; -1: none of several. */
-int vs_room_store_of(const struct vs_inventory *inv, const struct vs_vm *vm);
+int vs_vm_store(const struct vs_inventory *inv, const struct vs_vm *vm);
 /* Does the VM lie on this datastore (moId), the one or one of several? Of the
  * one, yes while its name isn't known. */
-bool vs_room_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
-		     const char *store);
+bool vs_vm_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
+		   const char *store);
 
 /* Whose VM it is: the four tests of ownership. */
 enum vs_owner {

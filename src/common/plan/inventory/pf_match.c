@@ -57,7 +57,7 @@ bool vs_host_on_net(const struct vs_host *h, const struct vs_adapter *a,
  * sum of min(free, m) >= m * vfs. Each VM takes of the PFs with most free, then
  * that many are found indeed (see choose_pf).
  */
-int vs_rails_room(const int *free, int npfs, int vfs, bool rails)
+int vs_rails_capacity(const int *free, int npfs, int vfs, bool rails)
 {
 	int room = INT_MAX;
 

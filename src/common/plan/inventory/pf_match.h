@@ -17,7 +17,7 @@ struct vs_network {		/* where an adapter's cards connect */
 };
 
 /* How many VMs find that many VFs each, with rails on as many PFs? */
-int vs_rails_room(const int *free, int npfs, int vfs, bool rails);
+int vs_rails_capacity(const int *free, int npfs, int vfs, bool rails);
 
 /* Does the adapter's port group reach the host? One of devices has none, and
  * needs none. net may be NULL: it is not known. */

@@ -38,7 +38,7 @@ static size_t movable_on(const struct vs_work *w, size_t site, size_t *out)
 	for (size_t y = w->sites[site].first; y != VS_NO_NODE && n < KINDS;
 	     y = w->next[y])
 		if (w->prefers[y] != site)
-			n = vs_kind_add(w, out, n, y);
+			n = vs_group_add(w, out, n, y);
 	return n;
 }
 
@@ -77,7 +77,7 @@ static void try_site(struct level *l, size_t x, size_t a, size_t b,
 	size_t others[KINDS], n = movable_on(w, b, others);
 
 	l->tries--;
-	if (!vs_fit_now(w, w->class_of[x], b)) {
+	if (!vs_fit_check(w, w->class_of[x], b)) {
 		vs_put(w, x, b);
 		keep_better(l, a, b, VS_NO_NODE, best);
 		vs_unput(w, x);
@@ -90,10 +90,10 @@ static void try_site(struct level *l, size_t x, size_t a, size_t b,
 			continue;
 		l->tries--;
 		vs_unput(w, y);
-		if (!vs_fit_now(w, w->class_of[x], b)) {
+		if (!vs_fit_check(w, w->class_of[x], b)) {
 			vs_put(w, x, b);
 			/* x may have taken of a datastore that y needs */
-			if (!vs_fit_now(w, w->class_of[y], a)) {
+			if (!vs_fit_check(w, w->class_of[y], a)) {
 				vs_put(w, y, a);
 				keep_better(l, a, b, y, best);
 				vs_unput(w, y);
@@ -170,7 +170,7 @@ static bool counts(const struct vs_work *w, size_t site)
 	const struct vs_site *s = &w->sites[site];
 
 	for (size_t c = 0; c < w->nclasses; c++) {
-		if (!vs_fit_of(w, c, site)->fixed && !s->avoided)
+		if (!vs_fit_get(w, c, site)->fixed && !s->avoided)
 			return true;
 	}
 	return false;

@@ -22,7 +22,7 @@ static void pool_say(const struct vs_work *w, const struct vs_pool_short *s,
 {
 	VS_FREE bool *said = vs_calloc(w->env->inv->npools, sizeof(*said));
 
-	vs_pool_say(w, &w->classes[0], s, said, why);
+	vs_pool_explain(w, &w->classes[0], s, said, why);
 }
 
 /* The hosts themselves lack CPU or memory, or NUMA nodes of that size, and no
@@ -32,7 +32,7 @@ static void hosts_say(const struct vs_work *w, struct vs_buf *why)
 	size_t n[VS_REFUSALS] = { 0 };
 
 	for (size_t i = 0; i < w->nsites; i++)
-		n[vs_fit_now(w, 0, i)]++;
+		n[vs_fit_check(w, 0, i)]++;
 	if (n[VS_REFUSE_VF] || n[VS_REFUSE_DEVICE] || n[VS_REFUSE_VFS] ||
 	    n[VS_REFUSE_UNKNOWN] || n[VS_REFUSE_AVOID] ||
 	    n[VS_REFUSE_TRIAL] || n[VS_REFUSE_BUSY])
@@ -58,15 +58,15 @@ static size_t rooms(const struct vs_place_env *env,
 
 	vs_work_init(&w, env, &one, 1, ever);
 	for (size_t i = 0; i < w.nsites && ever; i++) {
-		if (vs_fit_of(&w, 0, i)->fixed == VS_REFUSE_UNKNOWN)
+		if (vs_fit_get(&w, 0, i)->fixed == VS_REFUSE_UNKNOWN)
 			sum = limit;
 	}
 	if (!sum)
-		sum = vs_class_room(&w, 0, limit, &short_of);
+		sum = vs_class_capacity(&w, 0, limit, &short_of);
 	need = vs_store_need(&w);
-	many = vs_store_holds(&w, need, sum);
+	many = vs_store_fits(&w, need, sum);
 	if (many < sum)
-		vs_store_say(&w, 1, need, why);
+		vs_store_explain(&w, 1, need, why);
 	else if (short_of.why)
 		pool_say(&w, &short_of, why);
 	else if (!many && !ever)
@@ -85,24 +85,24 @@ size_t vs_place_hosts(const struct vs_place_env *env,
 
 	vs_work_init(&w, env, &one, 1, false);
 	for (size_t i = 0; i < w.nsites; i++) {
-		if (!vs_fit_now(&w, 0, i))
+		if (!vs_fit_check(&w, 0, i))
 			out[n++] = w.sites[i].host;
 	}
 	vs_work_free(&w);
 	return n;
 }
 
-size_t vs_place_room(const struct vs_place_env *env,
-		     const struct vs_place_node *like, size_t limit)
+size_t vs_place_count(const struct vs_place_env *env,
+		      const struct vs_place_node *like, size_t limit)
 {
 	char why[8];
 
-	return vs_place_room_why(env, like, limit, why, sizeof(why));
+	return vs_place_count_why(env, like, limit, why, sizeof(why));
 }
 
-size_t vs_place_room_why(const struct vs_place_env *env,
-			 const struct vs_place_node *like, size_t limit,
-			 char *why, size_t size)
+size_t vs_place_count_why(const struct vs_place_env *env,
+			  const struct vs_place_node *like, size_t limit,
+			  char *why, size_t size)
 {
 	struct vs_buf b = VS_BUF_INIT(WHY_MAX);
 	size_t room = rooms(env, like, limit, false, &b);
@@ -131,7 +131,7 @@ struct vs_later {
 	size_t room;			/* there, as things stand */
 };
 
-/* What vs_fit_room() reads of the class beside its fits. */
+/* What vs_fit_capacity() reads of the class beside its fits. */
 static uint64_t needs_key(uint64_t key, const struct vs_class *c,
 			  size_t nhosts)
 {
@@ -167,7 +167,7 @@ struct vs_later *vs_later_begin(const struct vs_place_env *env,
 
 static size_t room_now(const struct vs_later *l)
 {
-	return vs_fit_room(&l->w, 0, 0, VS_ROOM_MAX);
+	return vs_fit_capacity(&l->w, 0, 0, VS_CAPACITY_MAX);
 }
 
 void vs_later_on(struct vs_later *l, const struct vs_host *h)

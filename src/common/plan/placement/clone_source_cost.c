@@ -18,8 +18,8 @@ static bool has_one(const struct vs_work *w, size_t cls, size_t site,
 	return false;
 }
 
-int vs_fit_parents(const struct vs_work *w, size_t cls, size_t site,
-		   size_t but)
+int vs_fit_clone_sources(const struct vs_work *w, size_t cls, size_t site,
+			 size_t but)
 {
 	const struct vs_class *c = &w->classes[cls];
 

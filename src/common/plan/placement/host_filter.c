@@ -17,8 +17,8 @@
 #define HW_LATENCY_HIGH 14	/* vSphere: latency sensitivity "high" */
 #define MILLION 1000000
 
-const struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls,
-			       size_t site)
+const struct vs_fit *vs_fit_get(const struct vs_work *w, size_t cls,
+				size_t site)
 {
 	return &w->fits[cls][w->sites[site].brief->index];
 }
@@ -41,20 +41,20 @@ int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s)
 	return vs_profile_cpu_mhz(c->profile, s->brief->core_mhz);
 }
 
-enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
+enum vs_refusal vs_fit_check(const struct vs_work *w, size_t cls, size_t site)
 {
 	const struct vs_class *c = &w->classes[cls];
 	const struct vs_site *s = &w->sites[site];
-	const struct vs_fit *f = vs_fit_of(w, cls, site);
+	const struct vs_fit *f = vs_fit_get(w, cls, site);
 	enum vs_refusal no = fixed(c, s, f), pool;
 	int64_t cpu, vms;
 
 	if (no)
 		return no;
-	if (vs_class_counts(c) && !vs_vf_room(c, s, f, 0))
+	if (vs_class_counts(c) && !vs_vf_capacity(c, s, f, 0))
 		return vs_vf_short(c, s, f);
 	cpu = vs_fit_cpu(c, s);
-	vms = 1 + vs_fit_parents(w, cls, site, VS_NO_NODE);
+	vms = 1 + vs_fit_clone_sources(w, cls, site, VS_NO_NODE);
 	if (cpu && cpu * vms > s->sum->cpu_free)
 		return VS_REFUSE_CPU;
 	if (c->mem_mb * vms > s->sum->mem_free)
@@ -63,7 +63,7 @@ enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site)
 	if (pool)
 		return pool;
 	if (s->avoided ||
-	    (vs_class_counts(c) && !vs_vf_room(c, s, f, s->avoided_pfs)))
+	    (vs_class_counts(c) && !vs_vf_capacity(c, s, f, s->avoided_pfs)))
 		return VS_REFUSE_AVOID;
 	if (s->placed >= s->most)
 		return VS_REFUSE_TRIAL;
@@ -75,21 +75,21 @@ static size_t min_size(size_t a, int64_t b)
 	return b < 0 ? 0 : (uint64_t)b < a ? (size_t)b : a;
 }
 
-size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
-		   size_t limit)
+size_t vs_fit_capacity(const struct vs_work *w, size_t cls, size_t site,
+		       size_t limit)
 {
 	const struct vs_class *c = &w->classes[cls];
 	const struct vs_site *s = &w->sites[site];
-	const struct vs_fit *f = vs_fit_of(w, cls, site);
+	const struct vs_fit *f = vs_fit_get(w, cls, site);
 	int64_t cpu = vs_fit_cpu(c, s), parents;
 
 	if (fixed(c, s, f) || s->avoided || s->busy)
 		return 0;
 	limit = min_size(limit, (int64_t)(s->most - s->placed));
 	if (vs_class_counts(c))
-		limit = min_size(limit, (int64_t)vs_vf_room(c, s, f,
-							    s->avoided_pfs));
-	parents = vs_fit_parents(w, cls, site, VS_NO_NODE);
+		limit = min_size(limit, (int64_t)vs_vf_capacity(
+						c, s, f, s->avoided_pfs));
+	parents = vs_fit_clone_sources(w, cls, site, VS_NO_NODE);
 	if (cpu && !(w->ever && !s->brief->cores))
 		limit = min_size(limit, s->sum->cpu_free / cpu - parents);
 	if (!(w->ever && !s->brief->memory_mb))
@@ -138,10 +138,10 @@ int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site)
 				    max64(c->mem_mb, p->memory_mb));
 
 	if (c->vfs)
-		load = max64(load, vf_share(s, vs_fit_of(w, cls, site)->pfs,
+		load = max64(load, vf_share(s, vs_fit_get(w, cls, site)->pfs,
 					    c->vfs));
 	if (c->beside)
-		load = max64(load, vf_share(s, vs_fit_of(w, cls, site)->beside,
+		load = max64(load, vf_share(s, vs_fit_get(w, cls, site)->beside,
 					    c->beside));
 	return load;
 }
@@ -152,7 +152,7 @@ int64_t vs_site_load(const struct vs_work *w, size_t site)
 	int64_t load = other_shares(s, 0, 0);
 
 	for (size_t c = 0; c < w->nclasses; c++)
-		load = max64(load, vf_share(s, vs_fit_of(w, c, site)->pfs, 0));
+		load = max64(load, vf_share(s, vs_fit_get(w, c, site)->pfs, 0));
 	return load;
 }
 
@@ -199,8 +199,8 @@ static void site_charge(struct vs_work *w, size_t node, int sign)
 	const struct vs_profile *p = c->profile;
 	const struct vs_picked *pfs = &w->pfs_of[node];
 	uint32_t rows = 0;
-	int vms = sign * (1 + vs_fit_parents(w, w->class_of[node],
-					     w->site_of[node], node));
+	int vms = sign * (1 + vs_fit_clone_sources(w, w->class_of[node],
+						   w->site_of[node], node));
 
 	for (int i = 0; i < pfs->n; i++) {
 		row_takes(s->host, sum, pfs->pf[i], sign);
@@ -301,7 +301,7 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 
 /* To allocate large blocks each time costs much, because malloc tidies up
  * first. */
-void *vs_spare_take(void **spare, size_t n, size_t size)
+void *vs_scratch_take(void **spare, size_t n, size_t size)
 {
 	void *have = *spare;
 
@@ -309,7 +309,7 @@ void *vs_spare_take(void **spare, size_t n, size_t size)
 	return have ? have : vs_calloc(n, size);
 }
 
-void vs_spare_give(void **spare, void *have)
+void vs_scratch_give(void **spare, void *have)
 {
 	free(*spare);
 	*spare = have;
@@ -370,15 +370,15 @@ static void sites_init(struct vs_work *w)
 
 	w->sums = env->sums;
 	if (!w->sums) {
-		vs_sums_update(&w->made, env->ledger, env->inv,
-			       env->folder ? env->folder : "",
-			       env->cluster_id ? env->cluster_id : "");
+		vs_free_capacity_update(&w->made, env->ledger, env->inv,
+					env->folder ? env->folder : "",
+					env->cluster_id ? env->cluster_id : "");
 		w->sums = &w->made;
 	}
 	w->nsites = env->inv->nhosts;
 	w->by_mhz = w->sums->by_mhz;
-	w->sites = vs_spare_take(&w->sums->spare_sites, w->nsites,
-				 sizeof(*w->sites));
+	w->sites = vs_scratch_take(&w->sums->spare_sites, w->nsites,
+				   sizeof(*w->sites));
 	for (size_t i = 0; i < w->nsites; i++)
 		vs_site_fill(w, i, &w->sites[i]);
 }
@@ -428,8 +428,8 @@ void vs_work_free(struct vs_work *w)
 	if (w->ever)
 		for (size_t c = 0; c < w->nclasses; c++)
 			free((void *)w->fits[c]);
-	vs_spare_give(&w->sums->spare_sites, w->sites);
-	vs_sums_clear(&w->made);
+	vs_scratch_give(&w->sums->spare_sites, w->sites);
+	vs_free_capacity_clear(&w->made);
 	free(w->pools);
 	free(w->pools_before);
 	free(w->classes);

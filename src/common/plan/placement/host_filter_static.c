@@ -229,7 +229,7 @@ static void fits_fill(const struct vs_work *w, const struct vs_class *c,
 			 &fits[w->sums->by_name[i]->index]);
 }
 
-static struct vs_fits *kept_find(struct vs_sums *s, uint64_t key)
+static struct vs_fits *kept_find(struct vs_free_capacity *s, uint64_t key)
 {
 	for (size_t i = 0; i < s->nfits; i++) {
 		if (s->fits[i].key == key)
@@ -277,7 +277,7 @@ void vs_fits_init(struct vs_work *w)
 	struct vs_fit *fits;
 
 	if (w->sums->nfits > KEPT_MAX)
-		vs_sums_forget_fits(w->sums);
+		vs_free_capacity_forget_fits(w->sums);
 	for (size_t c = 0; c < w->nclasses; c++) {
 		if (!w->ever) {
 			w->fits[c] = kept(w, &w->classes[c]);

@@ -54,18 +54,18 @@ static size_t room_on(const struct vs_site *s, uint32_t pfs, int vfs,
 		if (pfs & 1u << i)
 			free[n++] = vs_entry_free(s, i);
 	}
-	return (size_t)vs_rails_room(free, n, vfs, rails);
+	return (size_t)vs_rails_capacity(free, n, vfs, rails);
 }
 
 /* No row is both a VF's and a device's, nor of two kinds of devices: so the
  * lesser of the two is what there is room for. */
-size_t vs_vf_room(const struct vs_class *c, const struct vs_site *s,
-		  const struct vs_fit *f, uint32_t not_these)
+size_t vs_vf_capacity(const struct vs_class *c, const struct vs_site *s,
+		      const struct vs_fit *f, uint32_t not_these)
 {
 	size_t own = c->vfs ? room_on(s, f->pfs & ~not_these, c->vfs,
-				      c->rails) : VS_ROOM_MAX;
+				      c->rails) : VS_CAPACITY_MAX;
 	size_t beside = c->beside ? room_on(s, f->beside & ~not_these,
-					    c->beside, false) : VS_ROOM_MAX;
+					    c->beside, false) : VS_CAPACITY_MAX;
 
 	return own < beside ? own : beside;
 }
@@ -81,7 +81,7 @@ enum vs_refusal vs_vf_short(const struct vs_class *c, const struct vs_site *s,
 		VS_REFUSE_DEVICE;
 }
 
-static bool holds_one(const struct vs_rail_kind *k, const struct vs_site *s)
+static bool holds_one(const struct vs_rail_group *k, const struct vs_site *s)
 {
 	int free[VS_HOST_PFS], n = 0;
 
@@ -89,15 +89,15 @@ static bool holds_one(const struct vs_rail_kind *k, const struct vs_site *s)
 		if (vs_pf_reaches(k->adapter, k->net, &s->host->pfs[i]))
 			free[n++] = s->sum->pf[i].free;
 	}
-	return vs_rails_room(free, n, vs_adapter_vfs(k->adapter),
-			     k->adapter->rails) > 0;
+	return vs_rails_capacity(free, n, vs_adapter_vfs(k->adapter),
+				 k->adapter->rails) > 0;
 }
 
 bool vs_site_whole(const struct vs_work *w, const struct vs_class *c,
 		   const struct vs_site *s)
 {
 	for (size_t i = 0; c->vfs && i < w->env->nrails; i++) {
-		const struct vs_rail_kind *k = &w->env->rails[i];
+		const struct vs_rail_group *k = &w->env->rails[i];
 
 		if (vs_adapter_vfs(k->adapter) > c->vfs && holds_one(k, s))
 			return true;
@@ -202,7 +202,7 @@ struct vs_picked vs_choose_pfs(const struct vs_work *w, size_t cls, size_t site)
 {
 	const struct vs_class *c = &w->classes[cls];
 	const struct vs_site *s = &w->sites[site];
-	const struct vs_fit *f = vs_fit_of(w, cls, site);
+	const struct vs_fit *f = vs_fit_get(w, cls, site);
 	struct choice devices = { .mask = f->beside & ~s->avoided_pfs,
 				  .n = c->beside };
 	struct choice own = { .mask = f->pfs & ~s->avoided_pfs, .n = c->vfs,

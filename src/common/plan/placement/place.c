@@ -41,7 +41,7 @@ static const char *const refusal_texts[] = {
 	[VS_REFUSE_POOL_CPU] = "too little CPU left in the resource pool",
 	[VS_REFUSE_POOL_MEMORY] =
 		"too little memory left in the resource pool",
-	[VS_REFUSE_STORE_ROOM] = "too little room on the datastore",
+	[VS_REFUSE_STORE_CAPACITY] = "too little room on the datastore",
 	[VS_REFUSE_HW] = "too old for the VM's hardware version",
 	[VS_REFUSE_AVOID] = "avoided",
 	[VS_REFUSE_TRIAL] = "failed lately, one VM is tried first",
@@ -69,7 +69,7 @@ static bool place_one(struct vs_work *w, size_t node, int depth)
 	return true;
 }
 
-size_t vs_kind_add(const struct vs_work *w, size_t *out, size_t n, size_t y)
+size_t vs_group_add(const struct vs_work *w, size_t *out, size_t n, size_t y)
 {
 	for (size_t k = 0; k < n; k++)
 		if (w->class_of[out[k]] == w->class_of[y] &&
@@ -88,8 +88,8 @@ static size_t others_on(const struct vs_work *w, size_t site, size_t cls,
 
 	for (size_t y = w->sites[site].first; y != VS_NO_NODE &&
 	     n < REPAIR_KINDS; y = w->next[y])
-		if (w->class_of[y] != cls && !vs_wish_met(w, y))
-			n = vs_kind_add(w, out, n, y);
+		if (w->class_of[y] != cls && !vs_place_preference_met(w, y))
+			n = vs_group_add(w, out, n, y);
 	return n;
 }
 
@@ -100,7 +100,7 @@ static bool exchange(struct vs_work *w, size_t x, size_t y, int depth)
 	struct vs_picked pfs = w->pfs_of[y];
 
 	vs_unput(w, y);
-	if (!vs_fit_now(w, w->class_of[x], site)) {
+	if (!vs_fit_check(w, w->class_of[x], site)) {
 		vs_put(w, x, site);
 		if (place_one(w, y, depth))
 			return true;
@@ -116,7 +116,7 @@ static bool repair(struct vs_work *w, size_t node, int depth)
 
 	for (size_t s = 0; s < w->nsites; s++) {
 		/* no VM of the gang is on a host that is avoided or busy */
-		if (vs_fit_of(w, cls, s)->fixed)
+		if (vs_fit_get(w, cls, s)->fixed)
 			continue;
 		n = others_on(w, s, cls, others);
 		for (size_t i = 0; i < n; i++) {
@@ -178,7 +178,7 @@ static size_t place_in(struct vs_work *w, const size_t *order)
 			vs_unput(w, i);
 	}
 	w->tries = REPAIR_TRIES;
-	vs_place_wished(w);
+	vs_place_preferred(w);
 	for (size_t i = 0; i < w->nclasses; i++) {
 		if (!place_class(w, order[i]))
 			return order[i];
@@ -213,7 +213,8 @@ static size_t rooms_fill(struct vs_work *w, size_t *order)
 	struct vs_pool_short unused;
 
 	for (size_t c = 0; c < w->nclasses; c++)
-		w->classes[c].room = vs_class_room(w, c, VS_ROOM_MAX, &unused);
+		w->classes[c].room = vs_class_capacity(w, c, VS_CAPACITY_MAX,
+						       &unused);
 	classes_order(w, order);
 	for (size_t i = 0; i < w->nclasses; i++)
 		if (spare(&w->classes[order[i]]) < 0)
@@ -268,7 +269,7 @@ static void say_host(const struct vs_work *w, size_t cls, size_t site,
 {
 	const struct vs_place_env *env = w->env;
 	const struct vs_site *s = &w->sites[site];
-	const struct vs_fit *f = vs_fit_of(w, cls, site);
+	const struct vs_fit *f = vs_fit_get(w, cls, site);
 	uint32_t pfs = (f->pfs | f->beside) & s->avoided_pfs;
 	char why[96] = "";
 
@@ -290,7 +291,7 @@ static void say_host(const struct vs_work *w, size_t cls, size_t site,
 static bool is_pool(const struct vs_work *w, enum vs_refusal r)
 {
 	return r == VS_REFUSE_POOL_CPU || r == VS_REFUSE_POOL_MEMORY ||
-	       (r == VS_REFUSE_STORE_ROOM && w->env->inv->nuses);
+	       (r == VS_REFUSE_STORE_CAPACITY && w->env->inv->nuses);
 }
 
 /* Each pool that lacks once, whatever the number of its hosts. */
@@ -305,7 +306,7 @@ static const char *say_pools(const struct vs_work *w, size_t cls,
 		struct vs_pool_short s = { i, why[i] };
 
 		if (is_pool(w, why[i]))
-			vs_pool_say(w, &w->classes[cls], &s, said, &text);
+			vs_pool_explain(w, &w->classes[cls], &s, said, &text);
 	}
 	vs_buf_printf(b, "%s", text.len ? text.data : "");
 	any = text.len > 0;
@@ -381,7 +382,7 @@ static int refuse(const struct vs_work *w, size_t cls,
 	bool pool = false;
 
 	for (size_t i = 0; i < w->nsites; i++) {
-		why[i] = vs_fit_now(w, cls, i);
+		why[i] = vs_fit_check(w, cls, i);
 		pool |= is_pool(w, why[i]);
 	}
 	say_need(c, &b);
@@ -407,11 +408,11 @@ static int refuse_store(const struct vs_work *w, int64_t need_mb,
 	struct vs_buf b = VS_BUF_INIT(sizeof(err->text) - 1);
 
 	for (size_t i = 0; i < w->nsites; i++) {
-		why[i] = vs_fit_now(w, 0, i);
+		why[i] = vs_fit_check(w, 0, i);
 		if (!why[i])
-			why[i] = VS_REFUSE_STORE_ROOM;
+			why[i] = VS_REFUSE_STORE_CAPACITY;
 	}
-	vs_store_say(w, w->n, need_mb, &b);
+	vs_store_explain(w, w->n, need_mb, &b);
 	vs_err_set(err, VS_E_SHORTAGE, "%s", b.data);
 	vs_buf_free(&b);
 	report_fill(w, why, report);
@@ -439,8 +440,9 @@ static void answer(const struct vs_work *w)
 		n->npfs = w->pfs_of[i].n;
 		for (int k = 0; k < n->npfs; k++)
 			n->pfs[k] = &s->host->pfs[w->pfs_of[i].pf[k]];
-		n->pf_automatic = n->npfs && vs_fit_of(w, w->class_of[i],
-						       w->site_of[i])->automatic;
+		n->pf_automatic =
+			n->npfs &&
+			vs_fit_get(w, w->class_of[i], w->site_of[i])->automatic;
 	}
 }
 

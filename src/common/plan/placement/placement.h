@@ -51,7 +51,7 @@ struct vs_bar {
 
 /* An adapter whose VMs take several VFs: under pack, hosts that could hold one
  * more such VM are kept for it, and taken by VMs of fewer VFs last of all. */
-struct vs_rail_kind {
+struct vs_rail_group {
 	const struct vs_adapter *adapter;
 	const struct vs_network *net;
 };
@@ -59,11 +59,11 @@ struct vs_rail_kind {
 struct vs_place_env {
 	const struct vs_inventory *inv;
 	const struct vs_ledger *ledger;
-	struct vs_sums *sums;		/* of these two and up to date; NULL:
+	struct vs_free_capacity *sums;	/* of these two and up to date; NULL:
 					 * they are made for the call */
 	const char *folder, *cluster_id;
 	enum vs_policy policy;
-	const struct vs_rail_kind *rails;
+	const struct vs_rail_group *rails;
 	size_t nrails;
 	const char *store;		/* datastore's moId, NULL: don't care,
 					 * nor for the room on it, unless the
@@ -97,7 +97,7 @@ enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_CONNECTION, VS_REFUSE_STANDBY,
 		  VS_REFUSE_RAILS, VS_REFUSE_NUMA, VS_REFUSE_VF, VS_REFUSE_DEVICE,
 		  VS_REFUSE_VFS, VS_REFUSE_UNKNOWN,
 		  VS_REFUSE_CPU, VS_REFUSE_MEMORY, VS_REFUSE_POOL_CPU,
-		  VS_REFUSE_POOL_MEMORY, VS_REFUSE_STORE_ROOM, VS_REFUSE_HW,
+		  VS_REFUSE_POOL_MEMORY, VS_REFUSE_STORE_CAPACITY, VS_REFUSE_HW,
 		  VS_REFUSE_AVOID, VS_REFUSE_TRIAL, VS_REFUSE_BUSY,
 		  VS_REFUSALS };
 const char *vs_refusal_text(enum vs_refusal r);	/* "no free VF", ... */
@@ -137,14 +137,14 @@ size_t vs_place_hosts(const struct vs_place_env *env,
 		      const struct vs_host **out);
 
 /* How many more VMs like `like` could be powered on now, at most `limit`. */
-size_t vs_place_room(const struct vs_place_env *env,
-		     const struct vs_place_node *like, size_t limit);
+size_t vs_place_count(const struct vs_place_env *env,
+		      const struct vs_place_node *like, size_t limit);
 /* The same; where it is a pool or the datastore that allows no more, `why`
  * says so ("datastore vsan has 900 MB free, ..."), and where there is room for
  * none what hosts lack of CPU or memory; else it is "". */
-size_t vs_place_room_why(const struct vs_place_env *env,
-			 const struct vs_place_node *like, size_t limit,
-			 char *why, size_t size);
+size_t vs_place_count_why(const struct vs_place_env *env,
+			  const struct vs_place_node *like, size_t limit,
+			  char *why, size_t size);
 /* What comes of it when VMs go from a host, one after the other: how many more
  * like `like` there is room for there with each (what hosts share is left out
  * of it). env has sums; it and the inventory stay as they are until the end.

@@ -15,7 +15,7 @@
 #include "util/buf.h"
 
 #define VS_NO_NODE SIZE_MAX
-#define VS_ROOM_MAX ((size_t)1 << 20)	/* more than any host has */
+#define VS_CAPACITY_MAX ((size_t)1 << 20)	/* more than any host has */
 
 struct vs_class {
 	const struct vs_profile *profile;
@@ -71,13 +71,13 @@ struct vs_fit {				/* a class on a site */
 struct vs_work {
 	const struct vs_place_env *env;
 	bool ever;			/* static capacity: all up and empty */
-	struct vs_sums *sums;
-	struct vs_sums made;		/* `sums`, where the caller has none */
+	struct vs_free_capacity *sums;
+	struct vs_free_capacity made;	/* `sums`, where the caller has none */
 	struct vs_site *sites;		/* by host name */
 	size_t nsites;
 	const size_t *by_mhz;		/* sites, slow cores first */
-	struct vs_room *pools;		/* what is left now, by site.pool */
-	struct vs_room *pools_before;	/* the gang */
+	struct vs_pool_capacity *pools;	/* what is left now, by site.pool */
+	struct vs_pool_capacity *pools_before;	/* the gang */
 	int64_t store_mb;		/* before the gang */
 	struct vs_class *classes;
 	size_t nclasses;
@@ -99,22 +99,22 @@ void vs_work_free(struct vs_work *w);
 /* Their parts: what a node needs, and the at-th host by name. */
 void vs_class_fill(struct vs_class *c, const struct vs_place_node *n);
 void vs_site_fill(const struct vs_work *w, size_t at, struct vs_site *s);
-const struct vs_fit *vs_fit_of(const struct vs_work *w, size_t cls,
-			       size_t site);
+const struct vs_fit *vs_fit_get(const struct vs_work *w, size_t cls,
+				size_t site);
 /* What one more of this class reserves there, MHz. */
 int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s);
 /* clone_source_cost.c: VMs' worth that the first of an instant clones' class
  * takes there for its parent: 0 or 1. but: a node of the gang that isn't asked
  * of. */
-int vs_fit_parents(const struct vs_work *w, size_t cls, size_t site,
-		   size_t but);
+int vs_fit_clone_sources(const struct vs_work *w, size_t cls, size_t site,
+			 size_t but);
 /* For vs_class.bare. */
 const bool *vs_parent_bare(const struct vs_place_env *env,
 			   const struct vs_place_node *n);
 /* By their size they may be of one class: does it bring the same parent? */
 bool vs_parent_same(const struct vs_class *c, const struct vs_place_node *n);
 /* May one more of this class go there now? NONE, or the first reason. */
-enum vs_refusal vs_fit_now(const struct vs_work *w, size_t cls, size_t site);
+enum vs_refusal vs_fit_check(const struct vs_work *w, size_t cls, size_t site);
 /* pf_choice.c: what is free of a row. Of vGPUs it is less while others of
  * another profile are yet to come onto the same GPUs: each may take one that
  * those were promised. */
@@ -125,8 +125,8 @@ size_t vs_vf_free(const struct vs_site *s, uint32_t pfs);
 /* Could it hold a VM that takes more VFs than those of this class? */
 bool vs_site_whole(const struct vs_work *w, const struct vs_class *c,
 		   const struct vs_site *s);
-size_t vs_vf_room(const struct vs_class *c, const struct vs_site *s,
-		  const struct vs_fit *f, uint32_t not_these);
+size_t vs_vf_capacity(const struct vs_class *c, const struct vs_site *s,
+		      const struct vs_fit *f, uint32_t not_these);
 /* What of them is short, where there is no room. */
 enum vs_refusal vs_vf_short(const struct vs_class *c, const struct vs_site *s,
 			    const struct vs_fit *f);
@@ -137,8 +137,8 @@ static inline bool vs_class_counts(const struct vs_class *c)
 }
 /* How many more of this class could go there, at most limit; the pools are
  * left out of it. */
-size_t vs_fit_room(const struct vs_work *w, size_t cls, size_t site,
-		   size_t limit);
+size_t vs_fit_capacity(const struct vs_work *w, size_t cls, size_t site,
+		       size_t limit);
 /* The site's load in millionths if one more of this class were there. */
 int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site);
 /* As it is now, by what any class of the gang looks at. */
@@ -153,8 +153,8 @@ void vs_unput(struct vs_work *w, size_t node);
 
 /* An array of one element per host that the sums keep from one question to the
  * next, not cleared; it goes back there. */
-void *vs_spare_take(void **spare, size_t n, size_t size);
-void vs_spare_give(void **spare, void *have);
+void *vs_scratch_take(void **spare, size_t n, size_t size);
+void vs_scratch_give(void **spare, void *have);
 
 /* pf_choice.c: on which of the site's PFs one more of the class would be. */
 struct vs_picked vs_choose_pfs(const struct vs_work *w, size_t cls,
@@ -175,30 +175,32 @@ void vs_pool_charge(struct vs_work *w, const struct vs_class *c,
 /* How many of `n` the pool and the datastores take out of `left`, which is
  * charged as by one vs_put() after the other. */
 size_t vs_pool_share(const struct vs_work *w, const struct vs_class *c,
-		     const struct vs_site *s, struct vs_room *left, size_t n);
+		     const struct vs_site *s, struct vs_pool_capacity *left,
+		     size_t n);
 /* A copy of what is left in the pools; free() it. */
-struct vs_room *vs_pools_copy(const struct vs_work *w);
+struct vs_pool_capacity *vs_pools_copy(const struct vs_work *w);
 /* May `need` of this class all go to hosts of the site's pool, whichever? Of
- * hosts that see different datastores that isn't sure: see vs_fit_now(). */
-bool vs_pool_holds(const struct vs_work *w, const struct vs_class *c,
-		   const struct vs_site *s, size_t need);
+ * hosts that see different datastores that isn't sure: see vs_fit_check(). */
+bool vs_pool_fits(const struct vs_work *w, const struct vs_class *c,
+		  const struct vs_site *s, size_t need);
 /* A pool, or all datastores, that allow no more, seen from a site. */
 struct vs_pool_short { size_t site; enum vs_refusal why; };
 /* How many more of this class fit on all sites together, at most limit;
  * why NONE: no pool is in the way. */
-size_t vs_class_room(const struct vs_work *w, size_t cls, size_t limit,
-		     struct vs_pool_short *short_of);
+size_t vs_class_capacity(const struct vs_work *w, size_t cls, size_t limit,
+			 struct vs_pool_short *short_of);
 /* Places all VMs of a class again, where that costs its pool the least. Returns
  * true if all are placed. */
 bool vs_place_cheapest(struct vs_work *w, size_t cls);
 /* said: by index of pools, those named before; they aren't named again. */
-void vs_pool_say(const struct vs_work *w, const struct vs_class *c,
-		 const struct vs_pool_short *s, bool *said, struct vs_buf *b);
+void vs_pool_explain(const struct vs_work *w, const struct vs_class *c,
+		     const struct vs_pool_short *s, bool *said,
+		     struct vs_buf *b);
 /* Of several, as things stand in `left`: where one more of the class would lie
  * there, as an index of pools (-1: any): where its disks are seen, else the
  * one with most room. mb: what it needs there. */
 int vs_store_at(const struct vs_work *w, const struct vs_class *c,
-		const struct vs_site *s, const struct vs_room *left,
+		const struct vs_site *s, const struct vs_pool_capacity *left,
 		int64_t *mb);
 /* As things stand now. */
 short vs_store_pick(const struct vs_work *w, size_t cls, size_t site);
@@ -213,22 +215,22 @@ bool vs_store_same(const struct vs_work *w, const struct vs_class *c,
 /* MB that these nodes need of the datastore. */
 int64_t vs_store_need(const struct vs_work *w);
 /* How many of `n` VMs that need so much each it holds. */
-size_t vs_store_holds(const struct vs_work *w, int64_t need_mb, size_t n);
-void vs_store_say(const struct vs_work *w, size_t n, int64_t need_mb,
-		  struct vs_buf *b);
+size_t vs_store_fits(const struct vs_work *w, int64_t need_mb, size_t n);
+void vs_store_explain(const struct vs_work *w, size_t n, int64_t need_mb,
+		      struct vs_buf *b);
 
 /* policy_balance_spread.c. The first places VMs on their preferred hosts if
  * they fit. The second returns true if the VM is on its preferred host and has
  * to stay there. */
-void vs_place_wished(struct vs_work *w);
-bool vs_wish_met(const struct vs_work *w, size_t node);
+void vs_place_preferred(struct vs_work *w);
+bool vs_place_preference_met(const struct vs_work *w, size_t node);
 /* Place all of a class that isn't placed; true if all are. */
 bool vs_place_even(struct vs_work *w, size_t cls);
 /* The best site for one more by the policy, or VS_NO_NODE; O(sites). */
 size_t vs_place_best(const struct vs_work *w, size_t cls);
 /* Add y to the n nodes in out, unless one of its class and PFs is among them;
  * the new n. */
-size_t vs_kind_add(const struct vs_work *w, size_t *out, size_t n, size_t y);
+size_t vs_group_add(const struct vs_work *w, size_t *out, size_t n, size_t y);
 /* balance_improve.c: all are placed; move some for a more even load. */
 void vs_place_level(struct vs_work *w);
 /* policy_pack.c */

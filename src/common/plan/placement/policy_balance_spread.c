@@ -53,7 +53,7 @@ size_t vs_place_best(const struct vs_work *w, size_t cls)
 	struct rank best = { .site = VS_NO_NODE }, r;
 
 	for (size_t i = 0; i < w->nsites; i++) {
-		if (vs_fit_now(w, cls, i))
+		if (vs_fit_check(w, cls, i))
 			continue;
 		r = rank_of(w, cls, i);
 		if (best.site == VS_NO_NODE || better(&r, &best))
@@ -64,20 +64,20 @@ size_t vs_place_best(const struct vs_work *w, size_t cls)
 
 /* ---- preferred hosts ---------------------------------------------------- */
 
-bool vs_wish_met(const struct vs_work *w, size_t node)
+bool vs_place_preference_met(const struct vs_work *w, size_t node)
 {
 	return w->heeds && w->nodes[node].wished &&
 	       w->site_of[node] != VS_NO_NODE &&
 	       w->site_of[node] == w->prefers[node];
 }
 
-void vs_place_wished(struct vs_work *w)
+void vs_place_preferred(struct vs_work *w)
 {
 	for (size_t i = 0; w->heeds && i < w->n; i++) {
 		size_t want = w->prefers[i];
 
 		if (w->nodes[i].wished && want != VS_NO_NODE &&
-		    !vs_fit_now(w, w->class_of[i], want))
+		    !vs_fit_check(w, w->class_of[i], want))
 			vs_put(w, i, want);
 	}
 }
@@ -112,7 +112,7 @@ static void heap_build(const struct vs_work *w, size_t cls, struct heap *h)
 {
 	h->n = 0;
 	for (size_t i = 0; i < w->nsites; i++) {
-		if (!vs_fit_now(w, cls, i))
+		if (!vs_fit_check(w, cls, i))
 			h->a[h->n++] = rank_of(w, cls, i);
 	}
 	for (size_t i = h->n / 2; i-- > 0;)
@@ -127,7 +127,7 @@ static const struct rank *heap_top(const struct vs_work *w, size_t cls,
 		size_t site = h->a[0].site;
 		struct rank now;
 
-		if (vs_fit_now(w, cls, site)) {
+		if (vs_fit_check(w, cls, site)) {
 			h->a[0] = h->a[--h->n];
 		} else {
 			now = rank_of(w, cls, site);
@@ -151,7 +151,7 @@ static bool even(struct vs_work *w, size_t cls, struct rank *ranks)
 		size_t want = w->prefers[i];
 
 		if (w->class_of[i] != cls || want == VS_NO_NODE ||
-		    w->site_of[i] != VS_NO_NODE || vs_fit_now(w, cls, want))
+		    w->site_of[i] != VS_NO_NODE || vs_fit_check(w, cls, want))
 			continue;
 		top = heap_top(w, cls, &heap);
 		if (rank_of(w, cls, want).crowd <= top->crowd)
@@ -170,10 +170,10 @@ static bool even(struct vs_work *w, size_t cls, struct rank *ranks)
 
 bool vs_place_even(struct vs_work *w, size_t cls)
 {
-	struct rank *ranks = vs_spare_take(&w->sums->spare_ranks, w->nsites,
-					   sizeof(*ranks));
+	struct rank *ranks = vs_scratch_take(&w->sums->spare_ranks, w->nsites,
+					     sizeof(*ranks));
 	bool placed = even(w, cls, ranks);
 
-	vs_spare_give(&w->sums->spare_ranks, ranks);
+	vs_scratch_give(&w->sums->spare_ranks, ranks);
 	return placed;
 }

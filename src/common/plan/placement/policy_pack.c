@@ -69,7 +69,7 @@ static void leaves_number(const struct vs_work *w, struct bins *s)
  */
 static void bins_cut(const struct vs_work *w, size_t cls, struct bins *s)
 {
-	VS_FREE struct vs_room *left = vs_pools_copy(w);
+	VS_FREE struct vs_pool_capacity *left = vs_pools_copy(w);
 	const struct vs_class *c = &w->classes[cls];
 	size_t kept = 0;
 
@@ -77,7 +77,7 @@ static void bins_cut(const struct vs_work *w, size_t cls, struct bins *s)
 		struct bin b = s->b[i];
 		const struct vs_site *site = &w->sites[b.site];
 
-		if (!vs_pool_holds(w, c, site, s->need))
+		if (!vs_pool_fits(w, c, site, s->need))
 			b.room = vs_pool_share(w, c, site, left, b.room);
 		if (b.room)
 			s->b[kept++] = b;
@@ -99,7 +99,7 @@ static void bins_init(const struct vs_work *w, size_t cls, struct bins *s)
 	}
 	s->b = vs_calloc(w->nsites, sizeof(*s->b));
 	for (size_t i = 0; i < w->nsites; i++) {
-		size_t room = vs_fit_room(w, cls, i, VS_ROOM_MAX);
+		size_t room = vs_fit_capacity(w, cls, i, VS_CAPACITY_MAX);
 
 		if (room)
 			s->b[s->n++] = (struct bin) {
@@ -233,7 +233,7 @@ static void quotas_fill(struct bins *s, size_t need)
 static bool use(struct vs_work *w, size_t node, struct bin *b)
 {
 	b->quota--;
-	if (w->env->inv->nuses && vs_fit_now(w, w->class_of[node], b->site))
+	if (w->env->inv->nuses && vs_fit_check(w, w->class_of[node], b->site))
 		return false;
 	vs_put(w, node, b->site);
 	return true;

@@ -20,7 +20,7 @@ void vs_pools_init(struct vs_work *w)
 {
 	size_t n = w->env->inv->npools;
 
-	w->store_mb = VS_ROOM_UNKNOWN;
+	w->store_mb = VS_CAPACITY_UNKNOWN;
 	w->pools = vs_calloc(n, sizeof(*w->pools));
 	if (!w->ever) {
 		for (size_t i = 0; i < n; i++)
@@ -31,10 +31,10 @@ void vs_pools_init(struct vs_work *w)
 	w->pools_before = vs_pools_copy(w);
 }
 
-struct vs_room *vs_pools_copy(const struct vs_work *w)
+struct vs_pool_capacity *vs_pools_copy(const struct vs_work *w)
 {
 	size_t n = w->env->inv->npools;
-	struct vs_room *copy = vs_calloc(n, sizeof(*copy));
+	struct vs_pool_capacity *copy = vs_calloc(n, sizeof(*copy));
 
 	for (size_t i = 0; i < n; i++)
 		copy[i] = w->pools[i];
@@ -46,7 +46,7 @@ struct vs_room *vs_pools_copy(const struct vs_work *w)
 int vs_store_lies(const struct vs_work *w, const struct vs_place_node *n)
 {
 	return n->exists && n->store ?
-		vs_room_pool(w->env->inv, n->store) : -1;
+		vs_shared_capacity_pool(w->env->inv, n->store) : -1;
 }
 
 bool vs_store_same(const struct vs_work *w, const struct vs_class *c,
@@ -83,7 +83,7 @@ static int64_t store_mb(const struct vs_work *w, const struct vs_class *c,
 }
 
 int vs_store_at(const struct vs_work *w, const struct vs_class *c,
-		const struct vs_site *s, const struct vs_room *left,
+		const struct vs_site *s, const struct vs_pool_capacity *left,
 		int64_t *mb)
 {
 	const short *stores = s->brief->stores;
@@ -103,7 +103,7 @@ int vs_store_at(const struct vs_work *w, const struct vs_class *c,
 /* ---- what both have -------------------------------------------------- */
 
 static enum vs_refusal room_fit(const struct vs_work *w,
-				const struct vs_room *left,
+				const struct vs_pool_capacity *left,
 				const struct vs_class *c,
 				const struct vs_site *s)
 {
@@ -115,7 +115,7 @@ static enum vs_refusal room_fit(const struct vs_work *w,
 	if (s->pool >= 0 && c->mem_mb > left[s->pool].mem_mb)
 		return VS_REFUSE_POOL_MEMORY;
 	return store >= 0 && mb && mb > left[store].mem_mb ?
-		VS_REFUSE_STORE_ROOM : VS_REFUSE_NONE;
+		VS_REFUSE_STORE_CAPACITY : VS_REFUSE_NONE;
 }
 
 enum vs_refusal vs_pool_fit(const struct vs_work *w, const struct vs_class *c,
@@ -124,11 +124,11 @@ enum vs_refusal vs_pool_fit(const struct vs_work *w, const struct vs_class *c,
 	return room_fit(w, w->pools, c, s);
 }
 
-static void room_charge(struct vs_room *r, int64_t cpu, int64_t mem)
+static void room_charge(struct vs_pool_capacity *r, int64_t cpu, int64_t mem)
 {
-	if (r->cpu_mhz != VS_ROOM_UNKNOWN)
+	if (r->cpu_mhz != VS_CAPACITY_UNKNOWN)
 		r->cpu_mhz -= cpu;
-	if (r->mem_mb != VS_ROOM_UNKNOWN)
+	if (r->mem_mb != VS_CAPACITY_UNKNOWN)
 		r->mem_mb -= mem;
 }
 
@@ -152,7 +152,7 @@ short vs_store_pick(const struct vs_work *w, size_t cls, size_t site)
 
 static size_t times(int64_t room, int64_t each, size_t most)
 {
-	if (!each || room == VS_ROOM_UNKNOWN)
+	if (!each || room == VS_CAPACITY_UNKNOWN)
 		return most;
 	if (room < each)
 		return 0;
@@ -161,8 +161,8 @@ static size_t times(int64_t room, int64_t each, size_t most)
 
 /* One after the other, each to where most is left then; how many of n. */
 static size_t stores_share(const struct vs_work *w, const struct vs_class *c,
-			   const struct vs_site *s, struct vs_room *left,
-			   size_t n)
+			   const struct vs_site *s,
+			   struct vs_pool_capacity *left, size_t n)
 {
 	size_t got = 0, some;
 
@@ -170,7 +170,8 @@ static size_t stores_share(const struct vs_work *w, const struct vs_class *c,
 		int64_t mb;
 		int store = vs_store_at(w, c, s, left, &mb);
 
-		if (store < 0 || !mb || left[store].mem_mb == VS_ROOM_UNKNOWN)
+		if (store < 0 || !mb ||
+		    left[store].mem_mb == VS_CAPACITY_UNKNOWN)
 			return n;
 		/* no other can become better: all n in the first round */
 		some = s->nstores == 1 || store == c->store ? n : 1;
@@ -184,10 +185,11 @@ static size_t stores_share(const struct vs_work *w, const struct vs_class *c,
 }
 
 size_t vs_pool_share(const struct vs_work *w, const struct vs_class *c,
-		     const struct vs_site *s, struct vs_room *left, size_t n)
+		     const struct vs_site *s, struct vs_pool_capacity *left,
+		     size_t n)
 {
 	int64_t cpu = vs_fit_cpu(c, s);
-	struct vs_room *r = s->pool < 0 ? NULL : &left[s->pool];
+	struct vs_pool_capacity *r = s->pool < 0 ? NULL : &left[s->pool];
 
 	if (r) {
 		n = times(r->cpu_mhz, cpu, n);
@@ -213,8 +215,8 @@ static size_t stores_hold(const struct vs_work *w, const struct vs_class *c,
 	return s->nstores ? n : need;
 }
 
-bool vs_pool_holds(const struct vs_work *w, const struct vs_class *c,
-		   const struct vs_site *s, size_t need)
+bool vs_pool_fits(const struct vs_work *w, const struct vs_class *c,
+		  const struct vs_site *s, size_t need)
 {
 	const struct vs_site *dear = &w->sites[w->by_mhz[w->nsites - 1]];
 
@@ -227,17 +229,18 @@ bool vs_pool_holds(const struct vs_work *w, const struct vs_class *c,
 }
 
 /* Slow cores first: of a pool's CPU that makes the most VMs. */
-size_t vs_class_room(const struct vs_work *w, size_t cls, size_t limit,
-		     struct vs_pool_short *short_of)
+size_t vs_class_capacity(const struct vs_work *w, size_t cls, size_t limit,
+			 struct vs_pool_short *short_of)
 {
-	VS_FREE struct vs_room *left = vs_pools_copy(w);
+	VS_FREE struct vs_pool_capacity *left = vs_pools_copy(w);
 	const struct vs_class *c = &w->classes[cls];
 	size_t sum = 0;
 
 	short_of->why = VS_REFUSE_NONE;
 	for (size_t i = 0; i < w->nsites && sum < limit; i++) {
 		const struct vs_site *s = &w->sites[w->by_mhz[i]];
-		size_t room = vs_fit_room(w, cls, w->by_mhz[i], limit - sum);
+		size_t room = vs_fit_capacity(w, cls, w->by_mhz[i],
+					      limit - sum);
 		size_t got = vs_pool_share(w, c, s, left, room);
 
 		if (got < room && !short_of->why)
@@ -254,13 +257,13 @@ bool vs_place_cheapest(struct vs_work *w, size_t cls)
 
 	for (size_t i = 0; i < w->n; i++) {
 		if (w->class_of[i] == cls && w->site_of[i] != VS_NO_NODE &&
-		    !vs_wish_met(w, i))
+		    !vs_place_preference_met(w, i))
 			vs_unput(w, i);
 	}
 	for (size_t i = 0; i < w->n; i++) {
 		if (w->class_of[i] != cls || w->site_of[i] != VS_NO_NODE)
 			continue;
-		while (k < w->nsites && vs_fit_now(w, cls, w->by_mhz[k]))
+		while (k < w->nsites && vs_fit_check(w, cls, w->by_mhz[k]))
 			k++;
 		if (k == w->nsites)
 			return false;
@@ -274,7 +277,7 @@ static void say_pool(const struct vs_work *w, const struct vs_class *c,
 		     const struct vs_pool_short *s, struct vs_buf *b)
 {
 	const struct vs_site *site = &w->sites[s->site];
-	const struct vs_room *r = &w->pools_before[site->pool];
+	const struct vs_pool_capacity *r = &w->pools_before[site->pool];
 	bool cpu = s->why == VS_REFUSE_POOL_CPU;
 	const char *unit = cpu ? "MHz" : "MB";
 
@@ -295,11 +298,12 @@ static void say_store(const struct vs_work *w, const struct vs_class *c,
 		      (long long)store_mb(w, c, site));
 }
 
-void vs_pool_say(const struct vs_work *w, const struct vs_class *c,
-		 const struct vs_pool_short *s, bool *said, struct vs_buf *b)
+void vs_pool_explain(const struct vs_work *w, const struct vs_class *c,
+		     const struct vs_pool_short *s, bool *said,
+		     struct vs_buf *b)
 {
 	const struct vs_site *site = &w->sites[s->site];
-	bool stores = s->why == VS_REFUSE_STORE_ROOM;
+	bool stores = s->why == VS_REFUSE_STORE_CAPACITY;
 	int n = stores && !sees_disks(w, c, site) ? site->nstores : 1;
 
 	for (int i = 0; i < n; i++) {
@@ -334,13 +338,13 @@ int64_t vs_store_need(const struct vs_work *w)
 	return need;
 }
 
-size_t vs_store_holds(const struct vs_work *w, int64_t need_mb, size_t n)
+size_t vs_store_fits(const struct vs_work *w, int64_t need_mb, size_t n)
 {
 	return times(w->store_mb, need_mb, n);
 }
 
-void vs_store_say(const struct vs_work *w, size_t n, int64_t need_mb,
-		  struct vs_buf *b)
+void vs_store_explain(const struct vs_work *w, size_t n, int64_t need_mb,
+		      struct vs_buf *b)
 {
 	vs_buf_printf(b, "datastore %s has %lld MB free, %zu VM%s need%s %lld MB for disks and swap files",
 		      w->env->inv->store.name, (long long)w->store_mb, n,

@@ -4,7 +4,7 @@
  *
  * Rules: each pointer of a copy points into the copy, or is NULL. A host is
  * copied again when its own fields or its sum have changed: vs_host.itself and
- * vs_sums.stamp say so. Never writes what it copies.
+ * vs_free_capacity.stamp say so. Never writes what it copies.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static void host_copy(struct vs_host *to, const struct vs_host *from)
 	memset(&to->by_change, 0, sizeof(to->by_change));
 }
 
-static void sum_copy(struct vs_snapshot *s, const struct vs_sums *from,
+static void sum_copy(struct vs_snapshot *s, const struct vs_free_capacity *from,
 		     size_t i)
 {
 	size_t at = from->name_at[i];
@@ -116,7 +116,7 @@ static void sum_copy(struct vs_snapshot *s, const struct vs_sums *from,
 bool vs_snapshot_hosts(struct vs_snapshot *s, const struct vs_place_env *env,
 		       size_t max)
 {
-	const struct vs_sums *sums = env->sums;
+	const struct vs_free_capacity *sums = env->sums;
 	const struct vs_host *h;
 
 	TAILQ_FOREACH_REVERSE(h, &env->inv->by_change, vs_hosts_changed,
@@ -147,7 +147,7 @@ bool vs_snapshot_hosts(struct vs_snapshot *s, const struct vs_place_env *env,
 static void shared_copy(struct vs_snapshot *s, const struct vs_place_env *env)
 {
 	const struct vs_inventory *inv = env->inv;
-	const struct vs_sums *sums = env->sums;
+	const struct vs_free_capacity *sums = env->sums;
 
 	s->inv.store = inv->store;
 	s->inv.generation = inv->generation;
@@ -232,7 +232,7 @@ void vs_snapshot_end(struct vs_snapshot *s, const struct vs_place_env *env,
 	if (env->bare)
 		bare_fill(s, env, from);
 	for (size_t i = 0; i < env->nrails; i++)
-		s->rails[i] = (struct vs_rail_kind) {
+		s->rails[i] = (struct vs_rail_group) {
 			&s->adapters[env->rails[i].adapter - from->adapters],
 			&s->nets[env->rails[i].net - from->nets],
 		};
@@ -272,7 +272,9 @@ void vs_snapshot_node(const struct vs_snapshot *s,
 {
 	const struct vs_host *lies = from->prefer_host ?
 		vs_host_get(env->inv, from->prefer_host) : NULL;
-	int store = from->store ? vs_room_pool(env->inv, from->store) : -1;
+	int store = from->store ?
+			    vs_shared_capacity_pool(env->inv, from->store) :
+			    -1;
 
 	*to = (struct vs_place_node) {
 		.node = "",
@@ -290,7 +292,7 @@ void vs_snapshot_free(struct vs_snapshot *s)
 	HASH_CLEAR(hh, s->inv.hosts);
 	for (size_t i = 0; s->hosts && i < s->sums.nhosts; i++)
 		free(s->hosts[i].devices);
-	vs_sums_clear(&s->sums);
+	vs_free_capacity_clear(&s->sums);
 	free(s->hosts);
 	free(s->itself);
 	free(s->stamp);

@@ -40,16 +40,16 @@ struct vs_snapshot {
 
 	/* its own */
 	struct vs_inventory inv;
-	struct vs_sums sums;
+	struct vs_free_capacity sums;
 	struct vs_host *hosts;		/* by index */
 	uint64_t *itself, *stamp;	/* of each copy: vs_host.itself, and
-					 * vs_sums.stamp */
+					 * vs_free_capacity.stamp */
 	uint64_t seen;			/* no copy lacks an older change */
 	uint64_t hosts_changed, pools_changed, cleared;
 	struct vs_adapter *adapters;
 	struct vs_network *nets;
 	struct vs_profile *profiles;
-	struct vs_rail_kind *rails;
+	struct vs_rail_group *rails;
 	char (*moids)[VS_MOID_LEN];	/* of the datastore, then of clusters */
 	const char **clusters;
 	struct vs_bar *bars;
