@@ -73,7 +73,7 @@ static struct records {
 	/* without what links them to others */
 	[HOST] = { .name = "host", .size = offsetof(struct vs_host, vms) },
 	[VM] = { .name = "vm", .size = offsetof(struct vs_vm, share) },
-	[CLAIM] = { .name = "claim", .size = offsetof(struct vs_hold, hh) },
+	[CLAIM] = { .name = "claim", .size = offsetof(struct vs_claim, hh) },
 	[FREE] = { .name = "free-capacity", .size = sizeof(struct vs_host_sum) },
 };
 
@@ -98,7 +98,7 @@ static QUIET void read_records(void)
 		record(&records[HOST], c->inv.by_index[i]);
 	for (const struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
 		record(&records[VM], vm);
-	for (const struct vs_hold *h = c->ledger.holds; h; h = h->hh.next)
+	for (const struct vs_claim *h = c->ledger.holds; h; h = h->hh.next)
 		record(&records[CLAIM], h);
 	for (size_t i = 0; i < sums->nhosts; i++)
 		record(&records[FREE], &sums->hosts[i]);

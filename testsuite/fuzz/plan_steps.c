@@ -223,7 +223,7 @@ static void room_now(struct run *r, struct vs_pool_capacity *pools,
 }
 
 /* release(take(x)) = x */
-static void take_and_back(struct run *r, const struct vs_hold *hold)
+static void take_and_back(struct run *r, const struct vs_claim *hold)
 {
 	struct vs_host_sum before[HOSTS], after[HOSTS];
 	struct vs_pool_capacity pools[POOLS], pools2[POOLS];
@@ -246,7 +246,7 @@ static void take_and_back(struct run *r, const struct vs_hold *hold)
 
 void hold_take(struct run *r, int node, struct m_hold m)
 {
-	struct vs_hold hold = { .cpu_mhz = m.cpu, .mem_mb = m.mem,
+	struct vs_claim hold = { .cpu_mhz = m.cpu, .mem_mb = m.mem,
 				.disk_mb = m.disk, .swap_mb = m.swap,
 				.ncards = m.ncards };
 
@@ -284,9 +284,9 @@ void do_take(struct run *r)
 	});
 }
 
-static void move(struct run *r, struct m_hold *m, struct vs_hold *h)
+static void move(struct run *r, struct m_hold *m, struct vs_claim *h)
 {
-	struct vs_hold_card shown[CARDS] = { 0 };
+	struct vs_claim_vf shown[CARDS] = { 0 };
 	int n = below(r, CARDS + 1);
 	char moid[VS_MOID_LEN];
 
@@ -315,7 +315,7 @@ void do_hold(struct run *r)
 	int node = below(r, NODES), what = below(r, 6);
 	struct m_hold *m = &r->m.hold[node];
 	char name[VS_NAME_LEN], moid[VS_MOID_LEN];
-	struct vs_hold *h;
+	struct vs_claim *h;
 
 	snprintf(name, sizeof(name), "n%d", node);
 	h = vs_ledger_get(&r->ledger, name);

@@ -134,10 +134,10 @@ struct vs_vm *w_vm_on(struct world *w, const char *moid, const char *host,
 	return vm;
 }
 
-struct vs_hold *w_hold(struct world *w, const char *node, const char *host,
-		       const char *pf, enum vs_hold_state state)
+struct vs_claim *w_hold(struct world *w, const char *node, const char *host,
+			const char *pf, enum vs_claim_state state)
 {
-	struct vs_hold hold = { .cpu_mhz = 100, .mem_mb = 1000 }, *h;
+	struct vs_claim hold = { .cpu_mhz = 100, .mem_mb = 1000 }, *h;
 
 	vs_strlcpy(hold.node, node, sizeof(hold.node));
 	vs_strlcpy(hold.cards[0].pf, pf, sizeof(hold.cards[0].pf));
@@ -145,7 +145,7 @@ struct vs_hold *w_hold(struct world *w, const char *node, const char *host,
 	moid_of(host, hold.host);
 	assert_int_equal(vs_ledger_take(&w->ledger, &hold, NULL), 0);
 	h = vs_ledger_get(&w->ledger, node);
-	for (int s = VS_HOLD_REQUESTED; s <= (int)state; s++)
+	for (int s = VS_CLAIM_STARTING; s <= (int)state; s++)
 		assert_int_equal(vs_ledger_set_state(&w->ledger, h, s), 0);
 	return h;
 }

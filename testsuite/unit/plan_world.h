@@ -40,8 +40,8 @@ struct vs_nic *w_card(struct vs_vm *vm, enum vs_nic_type kind,
 struct vs_vm *w_vm_on(struct world *w, const char *moid, const char *host,
 		      const char *pci);
 /* A hold in that state; host by name. */
-struct vs_hold *w_hold(struct world *w, const char *node, const char *host,
-		       const char *pf, enum vs_hold_state state);
+struct vs_claim *w_hold(struct world *w, const char *node, const char *host,
+			const char *pf, enum vs_claim_state state);
 /* n of them, named "n00" ..., of profile p_roce on the world's network. */
 void w_gang(struct world *w, struct vs_place_node *gang, size_t n);
 int w_free(struct world *w, const char *host, const char *pci);

@@ -177,7 +177,7 @@ static void over_commit_is_shown_and_not_hidden(void **state)
 	esx01->pfs[0].vfs = 1;		/* max_vfs shrank */
 	w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	w_vm_on(&w, "vm-2", "esx01", W_PF0);
-	w_hold(&w, "n1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	w_hold(&w, "n1", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	assert_int_equal(use_of(W_PF0).free, -2);
 }
 

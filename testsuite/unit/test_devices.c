@@ -140,7 +140,7 @@ static void a_fixed_card_takes_the_device_that_has_its_address(void **state)
 
 static void a_hold_of_a_device_is_stood_for_by_its_card(void **state)
 {
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", GPU0, VS_HOLD_REQUESTED);
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", GPU0, VS_CLAIM_STARTING);
 	struct vs_vm *vm = w_vm(&w, "vm-1", "n1", "esx01");
 
 	(void)state;
@@ -216,7 +216,7 @@ static void a_fixed_card_takes_its_device_and_no_other(void **state)
 	w_card(w_on("vm-1", "esx01"), VS_NIC_PCI_FIXED, FPGA1);
 	assert_fpgas(1, 0, 1);
 	assert_free(4, 2);	/* neither a VF nor a GPU */
-	w_hold(&w, "n1", "esx01", FPGA0, VS_HOLD_PROMISED);
+	w_hold(&w, "n1", "esx01", FPGA0, VS_CLAIM_RESERVED);
 	assert_fpgas(0, 0, 1);
 }
 

@@ -130,7 +130,7 @@ static void a_vm_that_is_off_and_right_costs_one_call(void **state)
 static void a_job_may_begin_in_the_moment_in_which_suspend_timeout_ends(
 	void **state)
 {
-	const struct vs_hold *h;
+	const struct vs_claim *h;
 
 	(void)state;
 	begin(1, 1, 2, "warm");
@@ -197,7 +197,7 @@ static void a_gang_is_held_whole_or_not_at_all(void **state)
 
 static void a_stolen_vf_sends_the_vm_to_another_host(void **state)
 {
-	struct vs_hold *h;
+	struct vs_claim *h;
 	char first[VS_MOID_LEN];
 
 	(void)state;

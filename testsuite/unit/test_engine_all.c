@@ -38,13 +38,13 @@ static void a_gang_that_cannot_be_held_whole_holds_nothing(void **state)
 	nodes[0] = vs_node_named(&vs_core, "vm1");
 	nodes[1] = vs_node_named(&vs_core, "vm2");
 	nodes[2] = nodes[0];		/* the ledger refuses it */
-	assert_int_equal(vs_hold_gang(&vs_core, nodes, 3, 7, &err), -1);
+	assert_int_equal(vs_claim_take_gang(&vs_core, nodes, 3, 7, &err), -1);
 	assert_int_equal(err.code, VS_E_BUG);
 	assert_non_null(strstr(err.text, "vm1"));
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
 	err = (struct vs_err) { 0 };
-	assert_int_equal(vs_hold_gang(&vs_core, nodes, 2, 7, &err), 0);
+	assert_int_equal(vs_claim_take_gang(&vs_core, nodes, 2, 7, &err), 0);
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
 }
@@ -53,7 +53,7 @@ static void a_hold_that_cannot_be_moved_stays_where_it_is(void **state)
 {
 	char moid[VS_MOID_LEN];
 	struct vs_host *to;
-	struct vs_hold was;
+	struct vs_claim was;
 
 	(void)state;
 	begin(3, 3, 2, "warm");
@@ -64,16 +64,16 @@ static void a_hold_that_cannot_be_moved_stays_where_it_is(void **state)
 	assert_string_not_equal(was.host, to->moid);
 	memcpy(moid, to->moid, sizeof(moid));
 	to->moid[0] = '\0';		/* the ledger refuses it */
-	assert_int_equal(vs_hold_move_to(&vs_core,
-					 vs_node_named(&vs_core, "vm1"), to),
+	assert_int_equal(vs_claim_move(&vs_core,
+				       vs_node_named(&vs_core, "vm1"), to),
 			 -1);
 	memcpy(to->moid, moid, sizeof(moid));
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
 			    was.host);
 	assert_int_equal(vs_ledger_get(&vs_core.ledger, "vm1")->job, 7);
-	assert_int_equal(vs_hold_move_to(&vs_core,
-					 vs_node_named(&vs_core, "vm1"), to),
+	assert_int_equal(vs_claim_move(&vs_core,
+				       vs_node_named(&vs_core, "vm1"), to),
 			 0);
 	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
 			    "host-3");

@@ -218,7 +218,7 @@ static void a_silent_guest_is_tried_elsewhere_before_the_node_fails(void **st)
  * look finds a VM that is off and nothing else. */
 static void a_guest_that_dies_at_once_is_tried_elsewhere(void **st)
 {
-	const struct vs_hold *h;
+	const struct vs_claim *h;
 	struct fake_vm *vm;
 
 	(void)st;

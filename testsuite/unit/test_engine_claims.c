@@ -15,9 +15,9 @@ static struct heard_claim claims[32];
 static size_t nclaims;
 
 static void note(char who, struct vs_core *c, struct vs_node *n,
-		 enum vs_claim_event e, const struct vs_hold *before)
+		 enum vs_claim_event e, const struct vs_claim *before)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	struct heard_claim *to = &claims[nclaims++];
 
 	assert_true(nclaims <= VS_COUNT(claims));
@@ -28,13 +28,13 @@ static void note(char who, struct vs_core *c, struct vs_node *n,
 }
 
 static void first(struct vs_core *c, struct vs_node *n, enum vs_claim_event e,
-		  const struct vs_hold *before)
+		  const struct vs_claim *before)
 {
 	note('1', c, n, e, before);
 }
 
 static void second(struct vs_core *c, struct vs_node *n, enum vs_claim_event e,
-		   const struct vs_hold *before)
+		   const struct vs_claim *before)
 {
 	note('2', c, n, e, before);
 }
@@ -78,10 +78,10 @@ static void a_hold_is_told_of_when_a_job_takes_it_and_when_it_goes(void **st)
 	is_heard(0, "vm1", VS_CLAIM_TAKEN, "", host);
 	is_heard(1, "vm1", VS_CLAIM_BY_JOB, "", host);
 	nclaims = 0;
-	vs_hold_drop(&vs_core, node("vm1"));
+	vs_claim_release(&vs_core, node("vm1"));
 	assert_int_equal(nclaims, 2);
 	is_heard(0, "vm1", VS_CLAIM_RELEASED, host, "");
-	vs_hold_drop(&vs_core, node("vm1"));
+	vs_claim_release(&vs_core, node("vm1"));
 	assert_int_equal(nclaims, 2);
 }
 
@@ -102,8 +102,8 @@ static void a_vm_that_is_on_and_under_a_task_is_told_of(void **st)
 	(void)st;
 	run("vmxnet3", 1, 2);
 	listen();
-	vs_hold_adopted(&vs_core, node("vm1"),
-			vs_node_vm(&vs_core, node("vm1")));
+	vs_claim_adopt(&vs_core, node("vm1"),
+		       vs_node_vm(&vs_core, node("vm1")));
 	assert_int_equal(nclaims, 2);
 	is_heard(0, "vm1", VS_CLAIM_ADOPTED, "", "host-1");
 }

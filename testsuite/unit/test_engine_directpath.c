@@ -47,7 +47,7 @@ static void due(const char *node)
 	turns(2);
 }
 
-static const struct vs_hold *hold_of(const char *node)
+static const struct vs_claim *hold_of(const char *node)
 {
 	return vs_ledger_get(&vs_core.ledger, node);
 }
@@ -73,7 +73,7 @@ static void the_host_is_asked_before_the_clone_and_once(void **state)
 	assert_true(fake_finish(FAKE_POWER_ON));
 	assert_string_equal(hold_of("vm1")->cards[0].pf, HERE);
 	turn();
-	assert_int_equal(hold_of("vm1")->state, VS_HOLD_SEEN);
+	assert_int_equal(hold_of("vm1")->state, VS_CLAIM_IN_USE);
 	assert_int_equal(fake_target.asked, 1);
 }
 
@@ -218,7 +218,7 @@ static void a_vm_that_moves_leaves_its_device_behind(void **state)
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
 	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 2);
 	turns(3);
-	assert_int_equal(hold_of("vm1")->state, VS_HOLD_SEEN);
+	assert_int_equal(hold_of("vm1")->state, VS_CLAIM_IN_USE);
 }
 
 /* A PF that is named is one of the host that the VM is on, whichever has that

@@ -31,7 +31,7 @@ static const struct { int release; const char *words; } releases[] = {
 
 static struct vs_node *vm1;
 static struct vs_vm *vm;
-static struct vs_hold at;
+static struct vs_claim at;
 
 /* vm1 is on, on host-1, and has a place on host-2. */
 static void on_stage(void)

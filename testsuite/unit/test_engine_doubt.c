@@ -23,7 +23,7 @@ static void a_power_on_of_unknown_outcome_keeps_its_hold_until_looked(void **sta
 /* No VF as the client says it: the PF is avoided, not the host for 5 min. */
 static void no_vf_as_the_client_says_it_avoids_the_pf(void **state)
 {
-	const struct vs_hold *h;
+	const struct vs_claim *h;
 
 	(void)state;
 	begin(1, 2, 1, "warm");
@@ -125,7 +125,7 @@ static void room_comes_back_when_maintenance_is_called_off(void **state)
 /* Rule A broken while it runs (a host left): VMs still go off. */
 static void a_lost_host_does_not_stop_power_downs(void **state)
 {
-	struct vs_hold *h;
+	struct vs_claim *h;
 
 	(void)state;
 	begin(2, 2, 1, "warm");

@@ -184,7 +184,7 @@ static void shown_on(const char *name, const char *host)
 	fake_show(vm);
 }
 
-static const struct vs_hold *hold(const char *node)
+static const struct vs_claim *hold(const char *node)
 {
 	return vs_ledger_get(&vs_core.ledger, node);
 }

@@ -54,7 +54,7 @@ static void the_plan_says_what_becomes_of_each(void **st)
 
 static void the_plan_counts_the_room(void **st)
 {
-	struct vs_hold other = { .node = ">vm9", .host = "host-2",
+	struct vs_claim other = { .node = ">vm9", .host = "host-2",
 				 .mem_mb = 512 * 1024 - 200 };
 	struct vs_err err;
 

@@ -463,7 +463,7 @@ static void job_ends(void)
 {
 	vs_core_api_get()->job_end(8, (int[]) { node("vm200")->id }, 1, false);
 	vs_lock();
-	vs_hold_drop(&vs_core, node("vm200"));
+	vs_claim_release(&vs_core, node("vm200"));
 	vs_unlock();
 }
 

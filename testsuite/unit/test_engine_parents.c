@@ -385,7 +385,7 @@ static void its_room_is_held_while_it_is_made(void **st)
 	ready();
 	wants(7, "vm1");
 	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 2);
-	vs_holds_left();
+	vs_orphans_claims_left();
 	turns(20);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 2);

@@ -90,7 +90,7 @@ static void places_are_those_that_the_job_gets(void **state)
 	assert_int_equal(vs_job_begin(&vs_core, 7, 0, ids, 3, &err), 0);
 	for (size_t i = 0; i < 3; i++) {
 		const char *name = vs_j_str(vs_j_get(row(&doc, i), "node"));
-		const struct vs_hold *h = vs_ledger_get(&vs_core.ledger, name);
+		const struct vs_claim *h = vs_ledger_get(&vs_core.ledger, name);
 
 		assert_non_null(h);
 		assert_string_equal(vs_j_str(vs_j_get(row(&doc, i), "host")),

@@ -58,8 +58,8 @@ static void a_clone_brings_a_card_for_each_rail(void **state)
 	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 0);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turn();
-	assert_string_equal(vs_hold_pfs(vs_ledger_get(&vs_core.ledger, "vm1"),
-					pfs), A "," B);
+	assert_string_equal(vs_claim_pfs(vs_ledger_get(&vs_core.ledger, "vm1"),
+					 pfs), A "," B);
 }
 
 static void a_vm_that_lacks_one_of_its_cards_is_reconfigured(void **state)
@@ -100,7 +100,7 @@ static void a_card_too_many_goes_with_a_reconfiguration(void **state)
 
 static void the_ledger_is_rebuilt_from_what_vcenter_shows(void **state)
 {
-	struct vs_hold *h;
+	struct vs_claim *h;
 
 	(void)state;
 	begin_rails(1);
@@ -110,8 +110,8 @@ static void the_ledger_is_rebuilt_from_what_vcenter_shows(void **state)
 	turns(2);
 	h = vs_ledger_get(&vs_core.ledger, "vm1");
 	assert_non_null(h);
-	assert_int_equal(h->state, VS_HOLD_SEEN);
-	assert_true(vs_hold_is_on(h, (const struct vs_hold_card []) {
+	assert_int_equal(h->state, VS_CLAIM_IN_USE);
+	assert_true(vs_claim_is_on(h, (const struct vs_claim_vf []) {
 		{ A, false }, { B, false } }, 2));
 }
 

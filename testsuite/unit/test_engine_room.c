@@ -400,7 +400,7 @@ static void a_job_that_has_begun_does_not_wait_for_a_budget_again(void **state)
 	flags("vm1", WANTED);
 	turn();
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
-	vs_hold_drop(&vs_core, vs_node_named(&vs_core, "vm2"));
+	vs_claim_release(&vs_core, vs_node_named(&vs_core, "vm2"));
 	flags("vm2", WANTED);
 	turns(2);
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));

@@ -102,7 +102,7 @@ static void of_two_cards_ours_alone_is_taken_out(void **state)
 
 static const char *host_of_hold(void)
 {
-	const struct vs_hold *h = vs_ledger_get(&vs_core.ledger, "vm1");
+	const struct vs_claim *h = vs_ledger_get(&vs_core.ledger, "vm1");
 
 	return h ? h->host : "none";
 }

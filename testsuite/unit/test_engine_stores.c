@@ -23,9 +23,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct vs_hold *hold(const char *node)
+static struct vs_claim *hold(const char *node)
 {
-	struct vs_hold *h = vs_ledger_get(&vs_core.ledger, node);
+	struct vs_claim *h = vs_ledger_get(&vs_core.ledger, node);
 
 	assert_non_null(h);
 	return h;

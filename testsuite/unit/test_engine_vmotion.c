@@ -117,7 +117,7 @@ static void without_room_it_waits_and_says_so(void **st)
 /* It goes where the ledger has room for it: not where holds have it all. */
 static void the_target_is_held_before_the_move(void **st)
 {
-	struct vs_hold other = { .node = ">vm9", .host = "host-2",
+	struct vs_claim other = { .node = ">vm9", .host = "host-2",
 				 .mem_mb = 512 * 1024 };
 	struct vs_err err;
 

@@ -214,7 +214,7 @@ static int64_t number_of(struct json_object *top, const char *key)
 static void two_kinds(size_t room)
 {
 	struct vs_conf *conf = conf_make(4, "warm", 1024);
-	struct vs_hold other = { .node = "x", .host = "host-2" };
+	struct vs_claim other = { .node = "x", .host = "host-2" };
 	const struct vs_profile *p;
 	struct vs_err err;
 

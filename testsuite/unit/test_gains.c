@@ -118,7 +118,7 @@ static struct vs_host *some_host(void)
 
 static void hold_taken(int id, const char *host)
 {
-	struct vs_hold h = { .cpu_mhz = pick(3) * 1000,
+	struct vs_claim h = { .cpu_mhz = pick(3) * 1000,
 			     .mem_mb = 2000 * pick(5), .ncards = (int)pick(2) };
 
 	vs_strlcpy(h.node, node_name(id), sizeof(h.node));
@@ -129,8 +129,8 @@ static void hold_taken(int id, const char *host)
 
 static void hold_changes(int id)
 {
-	struct vs_hold *h = vs_ledger_get(&w.ledger, node_name(id));
-	struct vs_hold_card card = { .automatic = false };
+	struct vs_claim *h = vs_ledger_get(&w.ledger, node_name(id));
+	struct vs_claim_vf card = { .automatic = false };
 
 	if (!h) {
 		hold_taken(id, some_host()->name);
@@ -190,7 +190,7 @@ static void change(void)
 		hold_changes(id);
 		break;
 	case 3: case 4:
-		vs_timeline_hold(&t, id, job);
+		vs_timeline_claim(&t, id, job);
 		break;
 	case 5:
 		vs_timeline_let_go(&t, id);
@@ -227,7 +227,7 @@ static size_t room(size_t kind, int64_t at)
 	struct vs_ledger without;
 	struct vs_place_node one = like(kind);
 	struct vs_place_env env = w.env;
-	const struct vs_hold *h;
+	const struct vs_claim *h;
 	size_t n;
 
 	vs_ledger_init(&without);
@@ -295,8 +295,8 @@ static void gains_follow_whatever_changes(void **state)
 
 static void one_vf(int id, uint32_t job, int64_t end)
 {
-	w_hold(&w, node_name(id), "esx1", W_PF0, VS_HOLD_PROMISED);
-	vs_timeline_hold(&t, id, job);
+	w_hold(&w, node_name(id), "esx1", W_PF0, VS_CLAIM_RESERVED);
+	vs_timeline_claim(&t, id, job);
 	vs_timeline_end(&t, job, end);
 }
 
@@ -330,7 +330,7 @@ static void a_host_that_changed_is_the_only_one_looked_at(void **state)
 	(void)state;
 	for (int id = 0; id < 8; id++) {
 		hold_taken(id, host_name(id % HOSTS));
-		vs_timeline_hold(&t, id, 1);
+		vs_timeline_claim(&t, id, 1);
 	}
 	vs_timeline_end(&t, 1, 100);
 	follow(0);

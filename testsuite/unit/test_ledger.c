@@ -50,7 +50,7 @@ static struct vs_pf_use use_of(const char *pci)
 	assert_int_equal(w_free(&w, "esx01", W_PF1), on_pf1);		\
 } while (0)
 
-static const struct vs_hold_card on_pf1 = { W_PF1, false };
+static const struct vs_claim_vf on_pf1 = { W_PF1, false };
 
 /* ---- holds -------------------------------------------------------------- */
 
@@ -58,7 +58,7 @@ static void release_gives_back_what_take_took(void **state)
 {
 	(void)state;
 	assert_free(8, 8);
-	w_hold(&w, "n1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	w_hold(&w, "n1", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	assert_free(7, 8);
 	assert_int_equal(vs_ledger_release(&w.ledger, "n1"), 0);
 	assert_free(8, 8);
@@ -68,7 +68,7 @@ static void release_gives_back_what_take_took(void **state)
 static void a_double_release_is_told(void **state)
 {
 	(void)state;
-	w_hold(&w, "n1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	w_hold(&w, "n1", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	assert_int_equal(vs_ledger_release(&w.ledger, "n1"), 0);
 	assert_int_equal(vs_ledger_release(&w.ledger, "n1"), -1);
 	assert_free(8, 8);
@@ -76,11 +76,11 @@ static void a_double_release_is_told(void **state)
 
 static void a_node_has_one_hold(void **state)
 {
-	struct vs_hold again = { .node = "n1", .host = "host-esx02" };
+	struct vs_claim again = { .node = "n1", .host = "host-esx02" };
 	struct vs_err err;
 
 	(void)state;
-	w_hold(&w, "n1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	w_hold(&w, "n1", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	assert_int_equal(vs_ledger_take(&w.ledger, &again, &err), -1);
 	assert_int_equal(err.code, VS_E_EXISTS);
 	assert_non_null(strstr(err.text, "n1"));
@@ -91,8 +91,8 @@ static void a_node_has_one_hold(void **state)
 
 static void a_hold_of_nobody_or_nowhere_is_a_bug(void **state)
 {
-	struct vs_hold no_node = { .host = "host-1" };
-	struct vs_hold no_host = { .node = "n1" };
+	struct vs_claim no_node = { .host = "host-1" };
+	struct vs_claim no_host = { .node = "n1" };
 	struct vs_err err;
 
 	(void)state;
@@ -105,30 +105,30 @@ static void a_hold_of_nobody_or_nowhere_is_a_bug(void **state)
 
 static void a_hold_is_promised_whatever_the_caller_wrote(void **state)
 {
-	struct vs_hold hold = { .node = "n1", .host = "host-esx01",
+	struct vs_claim hold = { .node = "n1", .host = "host-esx01",
 				.cards = { { W_PF0, false } },
-				.ncards = 1, .state = VS_HOLD_SEEN };
+				.ncards = 1, .state = VS_CLAIM_IN_USE };
 
 	(void)state;
 	assert_int_equal(vs_ledger_take(&w.ledger, &hold, NULL), 0);
 	assert_int_equal(vs_ledger_get(&w.ledger, "n1")->state,
-			 VS_HOLD_PROMISED);
+			 VS_CLAIM_RESERVED);
 }
 
 static void only_the_designs_transitions_are_allowed(void **state)
 {
 	static const bool allowed[3][3] = {
 		/* to:		 promised requested seen */
-		[VS_HOLD_PROMISED] = { false, true, false },
-		[VS_HOLD_REQUESTED] = { true, false, true },
-		[VS_HOLD_SEEN] = { false, false, false },
+		[VS_CLAIM_RESERVED] = { false, true, false },
+		[VS_CLAIM_STARTING] = { true, false, true },
+		[VS_CLAIM_IN_USE] = { false, false, false },
 	};
 
 	(void)state;
 	for (int from = 0; from < 3; from++) {
 		for (int to = 0; to < 3; to++) {
-			struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
-						   from);
+			struct vs_claim *h = w_hold(&w, "n1", "esx01", W_PF0,
+						    from);
 			int rc = vs_ledger_set_state(&w.ledger, h, to);
 
 			assert_int_equal(rc, allowed[from][to] ? 0 : -1);
@@ -141,7 +141,7 @@ static void only_the_designs_transitions_are_allowed(void **state)
 
 static void names_of_one_character_are_names(void **state)
 {
-	const struct vs_hold hold = { .node = "n", .host = "h" };
+	const struct vs_claim hold = { .node = "n", .host = "h" };
 
 	(void)state;
 	assert_int_equal(vs_ledger_take(&w.ledger, &hold, NULL), 0);
@@ -150,18 +150,19 @@ static void names_of_one_character_are_names(void **state)
 
 static void a_hold_without_a_vf_names_no_pf(void **state)
 {
-	const struct vs_hold hold = { .node = "n1", .host = "host-esx01" };
+	const struct vs_claim hold = { .node = "n1", .host = "host-esx01" };
 	char out[VS_PFS_LEN] = "not written";
 
 	(void)state;
-	assert_string_equal(vs_hold_pfs(&hold, out), "");
+	assert_string_equal(vs_claim_pfs(&hold, out), "");
 }
 
 /* vCenter shows one card more than was held, whose PF is ESXi's choice. */
 static void a_card_more_is_held_as_it_is_shown(void **state)
 {
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0, VS_HOLD_REQUESTED);
-	const struct vs_hold_card cards[] = {
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", W_PF0,
+				    VS_CLAIM_STARTING);
+	const struct vs_claim_vf cards[] = {
 		{ W_PF0, false }, { W_PF1, true },
 	};
 
@@ -176,7 +177,7 @@ static void a_card_more_is_held_as_it_is_shown(void **state)
 /* Its cards become guesses, and nothing else of it changes. */
 static void a_hold_of_the_most_cards_keeps_all_else_when_it_is_moved(void **state)
 {
-	struct vs_hold hold = { .node = "n1", .host = "host-esx01",
+	struct vs_claim hold = { .node = "n1", .host = "host-esx01",
 				.ncards = VS_NICS_MAX, .vm = "vm-1" }, *h;
 
 	(void)state;
@@ -189,14 +190,14 @@ static void a_hold_of_the_most_cards_keeps_all_else_when_it_is_moved(void **stat
 	for (int i = 0; i < VS_NICS_MAX; i++)
 		assert_true(h->cards[i].automatic);
 	assert_string_equal(h->vm, "vm-1");
-	assert_int_equal(h->state, VS_HOLD_PROMISED);
+	assert_int_equal(h->state, VS_CLAIM_RESERVED);
 }
 
 static void a_hold_counts_on_the_host_it_was_moved_to(void **state)
 {
 	struct vs_host *esx02 = w_host(&w, "esx02");
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
-				   VS_HOLD_REQUESTED);
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", W_PF0,
+				    VS_CLAIM_STARTING);
 
 	(void)state;
 	w_pf(esx02, W_PF1, 4);
@@ -208,8 +209,8 @@ static void a_hold_counts_on_the_host_it_was_moved_to(void **state)
 static void a_hold_moved_to_no_known_pf_keeps_taking_a_vf(void **state)
 {
 	struct vs_host *esx02 = w_host(&w, "esx02");
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
-				   VS_HOLD_REQUESTED);
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", W_PF0,
+				    VS_CLAIM_STARTING);
 
 	(void)state;
 	w_pf(esx02, W_PF1, 4);
@@ -223,9 +224,9 @@ static void a_hold_moved_to_no_known_pf_keeps_taking_a_vf(void **state)
 /* Where the guess is there, it may as well be the other PF of its switch. */
 static void a_guess_counts_against_all_pfs_of_its_switch(void **state)
 {
-	static const struct vs_hold_card unresolved = { "", false };
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
-				   VS_HOLD_REQUESTED);
+	static const struct vs_claim_vf unresolved = { "", false };
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", W_PF0,
+				    VS_CLAIM_STARTING);
 
 	(void)state;
 	assert_free(7, 8);
@@ -238,8 +239,8 @@ static void a_guess_counts_against_all_pfs_of_its_switch(void **state)
 
 static void a_hold_on_automatic_pf_counts_against_its_switch(void **state)
 {
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
-				   VS_HOLD_PROMISED);
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", W_PF0,
+				    VS_CLAIM_RESERVED);
 
 	(void)state;
 	h->cards[0].automatic = true;
@@ -256,7 +257,7 @@ static void a_hold_without_a_vf_takes_cpu_and_memory_only(void **state)
 	int64_t cpu, mem;
 
 	(void)state;
-	w_hold(&w, "n1", "esx01", "", VS_HOLD_PROMISED);
+	w_hold(&w, "n1", "esx01", "", VS_CLAIM_RESERVED);
 	assert_free(8, 8);
 	vs_ledger_host_capacity(&w.ledger, &w.inv, esx01, &cpu, &mem);
 	assert_int_equal(cpu, 48 * 2000 - 100);
@@ -266,22 +267,22 @@ static void a_hold_without_a_vf_takes_cpu_and_memory_only(void **state)
 static void a_hold_on_a_host_that_is_gone_takes_nothing_elsewhere(void **state)
 {
 	(void)state;
-	w_hold(&w, "n1", "esx99", W_PF0, VS_HOLD_REQUESTED);
+	w_hold(&w, "n1", "esx99", W_PF0, VS_CLAIM_STARTING);
 	assert_free(8, 8);
 }
 
 static void the_generation_moves_with_every_change(void **state)
 {
 	uint64_t was = w.ledger.generation;
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0,
-				   VS_HOLD_PROMISED);
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", W_PF0,
+				    VS_CLAIM_RESERVED);
 
 	(void)state;
 	assert_true(w.ledger.generation > was);
 	was = w.ledger.generation;
-	vs_ledger_set_state(&w.ledger, h, VS_HOLD_SEEN);	/* refused */
+	vs_ledger_set_state(&w.ledger, h, VS_CLAIM_IN_USE);	/* refused */
 	assert_true(w.ledger.generation == was);
-	vs_ledger_set_state(&w.ledger, h, VS_HOLD_REQUESTED);
+	vs_ledger_set_state(&w.ledger, h, VS_CLAIM_STARTING);
 	assert_true(w.ledger.generation > was);
 	was = w.ledger.generation;
 	vs_ledger_move(&w.ledger, h, "host-esx02", &on_pf1, 1);
@@ -303,7 +304,7 @@ static void the_generation_moves_with_every_change(void **state)
 	vs_ledger_release(&w.ledger, "n1");
 	assert_true(w.ledger.generation > was);
 	was = w.ledger.generation;
-	w_hold(&w, "n2", "esx01", W_PF0, VS_HOLD_PROMISED);
+	w_hold(&w, "n2", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	vs_ledger_clear(&w.ledger);
 	assert_true(w.ledger.generation > was + 1);
 	assert_null(w.ledger.holds);
@@ -311,9 +312,9 @@ static void the_generation_moves_with_every_change(void **state)
 
 /* ---- holds beside cards ------------------------------------------------- */
 
-static struct vs_hold *held_by_vm(enum vs_hold_state state)
+static struct vs_claim *held_by_vm(enum vs_claim_state state)
 {
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", W_PF0, state);
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", W_PF0, state);
 
 	vs_strlcpy(h->vm, "vm-1", sizeof(h->vm));
 	return h;
@@ -324,7 +325,7 @@ static void a_seen_hold_counts_no_more_for_its_card_does(void **state)
 	struct vs_pf_use u;
 
 	(void)state;
-	held_by_vm(VS_HOLD_SEEN);
+	held_by_vm(VS_CLAIM_IN_USE);
 	w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	u = use_of(W_PF0);
 	assert_int_equal(u.held, 0);
@@ -334,7 +335,7 @@ static void a_seen_hold_counts_no_more_for_its_card_does(void **state)
 static void a_requested_hold_gives_way_to_its_card_at_once(void **state)
 {
 	(void)state;
-	held_by_vm(VS_HOLD_REQUESTED);
+	held_by_vm(VS_CLAIM_STARTING);
 	assert_free(7, 8);
 	w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	assert_free(7, 8);
@@ -345,7 +346,7 @@ static void a_seen_hold_without_its_card_still_counts(void **state)
 	struct vs_vm *vm;
 
 	(void)state;
-	held_by_vm(VS_HOLD_SEEN);
+	held_by_vm(VS_CLAIM_IN_USE);
 	assert_free(7, 8);			/* no such VM (yet) */
 	vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	vm->power = VS_POWER_OFF;
@@ -367,7 +368,7 @@ static void a_hold_whose_card_is_elsewhere_counts_there(void **state)
 
 	(void)state;
 	w_pf(esx02, W_PF0, 8);
-	held_by_vm(VS_HOLD_REQUESTED);
+	held_by_vm(VS_CLAIM_STARTING);
 	w_vm_on(&w, "vm-1", "esx02", W_PF0);
 	assert_free(8, 8);
 	assert_int_equal(w_free(&w, "esx02", W_PF0), 7);
@@ -377,7 +378,7 @@ static void a_card_on_a_host_whose_pfs_are_not_told_stands_too(void **state)
 {
 	(void)state;
 	w_host(&w, "esx02");
-	held_by_vm(VS_HOLD_SEEN);
+	held_by_vm(VS_CLAIM_IN_USE);
 	w_vm_on(&w, "vm-1", "esx02", W_PF0);
 	assert_free(8, 8);
 }
@@ -389,7 +390,7 @@ static void a_promise_elsewhere_counts_beside_the_card(void **state)
 
 	(void)state;
 	w_pf(esx02, W_PF0, 8);
-	held_by_vm(VS_HOLD_PROMISED);
+	held_by_vm(VS_CLAIM_RESERVED);
 	w_vm_on(&w, "vm-1", "esx02", W_PF0);	/* to be rebuilt on esx01 */
 	assert_free(7, 8);
 	assert_int_equal(w_free(&w, "esx02", W_PF0), 7);
@@ -402,7 +403,7 @@ static void a_promise_at_its_own_vms_place_is_one_vf(void **state)
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
 
 	(void)state;
-	held_by_vm(VS_HOLD_PROMISED);
+	held_by_vm(VS_CLAIM_RESERVED);
 	assert_free(7, 8);
 	vs_strlcpy(vm->cards[0].pci, W_PF1, VS_PCI_LEN);
 	assert_free(7, 7);		/* same host, another PF: both */
@@ -421,7 +422,7 @@ static void cards_of_other_kinds_don_t_stand_for_a_hold(void **state)
 	(void)state;
 	vm->power = VS_POWER_ON;
 	w_card(vm, VS_NIC_VMXNET3, "");
-	held_by_vm(VS_HOLD_SEEN);
+	held_by_vm(VS_CLAIM_IN_USE);
 	assert_free(7, 8);
 }
 
@@ -432,7 +433,7 @@ static void a_device_elsewhere_on_the_host_makes_no_card_a_device(void **state)
 
 	(void)state;
 	esx01->devices = &other;
-	held_by_vm(VS_HOLD_SEEN);
+	held_by_vm(VS_CLAIM_IN_USE);
 	assert_free(7, 8);
 	vm->ncards = 0;
 	assert_free(7, 8);
@@ -520,13 +521,13 @@ static void a_hold_and_its_running_vm_take_room_once(void **state)
 	int64_t over = vs_overhead_mb(4, 8192);
 
 	(void)state;
-	held_by_vm(VS_HOLD_SEEN);
+	held_by_vm(VS_CLAIM_IN_USE);
 	assert_room(0, over);
 	vm->power = VS_POWER_OFF;
 	assert_room(100, 1000);
 	vm->power = VS_POWER_ON;
 	vs_ledger_release(&w.ledger, "n1");
-	held_by_vm(VS_HOLD_PROMISED);
+	held_by_vm(VS_CLAIM_RESERVED);
 	assert_room(0, over);
 }
 
@@ -549,17 +550,17 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 	struct vs_host *esx02 = w_host(&w, "esx02");
 	struct vs_free_capacity made = { 0 };
 	const struct vs_host_sum *sums;
-	struct vs_hold *h;
+	struct vs_claim *h;
 	int64_t cpu, mem;
 
 	(void)state;
 	w_pf(esx02, W_PF0, 4)->numa = 1;
 	w_vm_on(&w, "vm-1", "esx02", W_PF0)->mem_locked = true;
 	w_vm_on(&w, "vm-2", "esx01", "")->readable = false;
-	h = w_hold(&w, "n1", "esx02", W_PF0, VS_HOLD_PROMISED);
+	h = w_hold(&w, "n1", "esx02", W_PF0, VS_CLAIM_RESERVED);
 	h->vcpus = 10;
 	h->memory_mb = 50000;
-	w_hold(&w, "n2", "esx99", W_PF0, VS_HOLD_PROMISED);
+	w_hold(&w, "n2", "esx99", W_PF0, VS_CLAIM_RESERVED);
 	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER,
 				W_CLUSTER_ID);
 	sums = made.hosts;

@@ -53,7 +53,7 @@ static void the_pf_of_a_numa_node_that_holds_the_vm_is_taken(void **state)
 static void a_numa_node_needs_a_core_for_each_vcpu(void **state)
 {
 	struct vs_host *h = host(8);
-	struct vs_hold *hold;
+	struct vs_claim *hold;
 
 	(void)state;
 	w_pf(h, W_PF1, 16);
@@ -65,7 +65,7 @@ static void a_numa_node_needs_a_core_for_each_vcpu(void **state)
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
 	assert_string_equal(gang[1].pfs[0]->pci, W_PF1);
 	assert_string_equal(gang[2].pfs[0]->pci, W_PF0);
-	hold = w_hold(&w, "x1", "esx01", W_PF1, VS_HOLD_PROMISED);
+	hold = w_hold(&w, "x1", "esx01", W_PF1, VS_CLAIM_RESERVED);
 	hold->vcpus = 4;
 	w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	place(3);			/* no node holds the third */
@@ -99,7 +99,7 @@ static struct vs_host *two_pfs_on_a_node(void)
 static void a_vm_counts_once_on_a_numa_node(void **state)
 {
 	struct vs_host *h = two_pfs_on_a_node();
-	struct vs_hold *hold;
+	struct vs_claim *hold;
 	struct vs_vm *vm;
 
 	(void)state;
@@ -110,7 +110,7 @@ static void a_vm_counts_once_on_a_numa_node(void **state)
 	place(2);			/* 4 of 12 cores are taken there */
 	assert_int_equal(gang[0].pfs[0]->numa, 1);
 	assert_int_equal(gang[1].pfs[0]->numa, 1);
-	hold = w_hold(&w, "x1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	hold = w_hold(&w, "x1", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	hold->vcpus = 4;
 	hold->cards[1] = hold->cards[0];
 	vs_strlcpy(hold->cards[1].pf, W_PF1, VS_PCI_LEN);
@@ -131,11 +131,11 @@ static void a_vm_counts_once_on_a_numa_node(void **state)
 static void the_node_of_a_vms_only_card_has_it_once(void **state)
 {
 	struct vs_host *h = two_pfs_on_a_node();
-	struct vs_hold *hold;
+	struct vs_claim *hold;
 
 	(void)state;
 	w_vm_on(&w, "vm-1", "esx01", W_PF0);
-	hold = w_hold(&w, "x1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	hold = w_hold(&w, "x1", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	hold->vcpus = 4;
 	hold->cards[1] = hold->cards[0];
 	vs_strlcpy(hold->cards[1].pf, W_PF1, VS_PCI_LEN);

@@ -333,7 +333,7 @@ static void a_pf_without_a_free_vf_is_refused(void **state)
 	pf->vfs = 2;
 	w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
-	w_hold(&w, "n2", "esx01", W_PF0, VS_HOLD_PROMISED);
+	w_hold(&w, "n2", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	assert_int_equal(refusal(), VS_REFUSE_VF);
 }
 

@@ -125,7 +125,7 @@ static void beside_a_full_clone_a_new_one_brings_its_own(void **state)
 static size_t later(bool exists, uint64_t *key)
 {
 	struct vs_place_node like = vm("", exists);
-	const struct vs_hold *h = vs_ledger_get(&w.ledger, "n1");
+	const struct vs_claim *h = vs_ledger_get(&w.ledger, "n1");
 	struct vs_later *l;
 	size_t n;
 
@@ -142,7 +142,7 @@ static size_t later(bool exists, uint64_t *key)
 
 static void in_a_future_the_first_brings_its_parent(void **state)
 {
-	struct vs_hold h = { .mem_mb = 110 * GB };
+	struct vs_claim h = { .mem_mb = 110 * GB };
 	uint64_t with, without, exists;
 
 	(void)state;
@@ -161,7 +161,7 @@ static void in_a_future_the_first_brings_its_parent(void **state)
 /* 2000 MHz are all of the host, and reserved until n1 is gone. */
 static void in_a_future_the_cpu_is_free_too(void **state)
 {
-	struct vs_hold h = { .mem_mb = GB, .cpu_mhz = 2000 };
+	struct vs_claim h = { .mem_mb = GB, .cpu_mhz = 2000 };
 	uint64_t key;
 
 	(void)state;

@@ -77,7 +77,7 @@ static void balance_sees_what_runs_and_what_is_held(void **state)
 	host("esx02", "", 8);
 	w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	w_vm_on(&w, "vm-2", "esx01", W_PF0);
-	w_hold(&w, "x1", "esx01", W_PF0, VS_HOLD_PROMISED);
+	w_hold(&w, "x1", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	place(5);
 	assert_int_equal(on("esx01", 5), 1);
 	assert_int_equal(on("esx02", 5), 4);
@@ -123,7 +123,7 @@ static void balance_looks_only_at_the_pfs_that_serve(void **state)
 
 static void vms_that_reserve_nothing_are_spread_too(void **state)
 {
-	struct vs_hold *h;
+	struct vs_claim *h;
 
 	(void)state;
 	for (int i = 0; i < 8; i++)
@@ -132,7 +132,7 @@ static void vms_that_reserve_nothing_are_spread_too(void **state)
 	host("esx02", "", 0);
 	place(8);
 	assert_int_equal(on("esx01", 8), 4);
-	h = w_hold(&w, "x1", "esx01", "", VS_HOLD_PROMISED);
+	h = w_hold(&w, "x1", "esx01", "", VS_CLAIM_RESERVED);
 	h->vcpus = 8;			/* as two of them */
 	h->memory_mb = 16384;
 	place(6);
@@ -141,7 +141,7 @@ static void vms_that_reserve_nothing_are_spread_too(void **state)
 
 static void equal_hosts_are_taken_by_number_of_vms_then_by_name(void **state)
 {
-	struct vs_hold *h;
+	struct vs_claim *h;
 
 	(void)state;
 	host("esx02", "", 8);
@@ -149,7 +149,7 @@ static void equal_hosts_are_taken_by_number_of_vms_then_by_name(void **state)
 	place(1);
 	assert_int_equal(on("esx01", 1), 1);
 	/* a hold of which nothing is told weighs nothing, but is one */
-	h = w_hold(&w, "x1", "esx01", "", VS_HOLD_PROMISED);
+	h = w_hold(&w, "x1", "esx01", "", VS_CLAIM_RESERVED);
 	h->cpu_mhz = h->mem_mb = 0;
 	place(1);
 	assert_int_equal(on("esx02", 1), 1);

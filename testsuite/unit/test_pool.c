@@ -142,7 +142,7 @@ static void promised_vms_count_against_the_pool(void **state)
 	(void)state;
 	host("esx01", "c1", 4);
 	pool("c1", -1, 2 * EACH);
-	w_hold(&w, "other", "esx01", W_PF0, VS_HOLD_PROMISED);	/* 1000 MB */
+	w_hold(&w, "other", "esx01", W_PF0, VS_CLAIM_RESERVED);	/* 1000 MB */
 	assert_int_equal(place(2), -1);
 	assert_int_equal(place(1), 0);
 	vs_ledger_release(&w.ledger, "other");
@@ -457,7 +457,7 @@ static void a_vm_that_exists_needs_no_disk(void **state)
 	assert_int_equal(place(2), 0);
 	/* even where more was promised than there is */
 	vs_shared_capacity_set_store(&w.inv, "vsan", 0);
-	w_hold(&w, "other", "esx01", "", VS_HOLD_PROMISED)->disk_mb = 40000;
+	w_hold(&w, "other", "esx01", "", VS_CLAIM_RESERVED)->disk_mb = 40000;
 	assert_int_equal(place(1), 0);
 	assert_int_equal(room(""), 4);
 	gang[0].exists = false;
@@ -485,7 +485,7 @@ static void promised_vms_count_against_the_datastore(void **state)
 	host("esx01", "c1", 4);
 	w.p_roce.disk_mb = 40000;
 	vs_shared_capacity_set_store(&w.inv, "vsan", 100000);
-	w_hold(&w, "other", "esx01", W_PF0, VS_HOLD_PROMISED)->disk_mb = 40000;
+	w_hold(&w, "other", "esx01", W_PF0, VS_CLAIM_RESERVED)->disk_mb = 40000;
 	assert_int_equal(place(2), -1);
 	assert_int_equal(place(1), 0);
 	vs_ledger_release(&w.ledger, "other");

@@ -40,9 +40,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct vs_hold *hold_two(const char *a, const char *b)
+static struct vs_claim *hold_two(const char *a, const char *b)
 {
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", a, VS_HOLD_PROMISED);
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", a, VS_CLAIM_RESERVED);
 
 	vs_strlcpy(h->cards[1].pf, b, VS_PCI_LEN);
 	h->ncards = 2;
@@ -81,7 +81,7 @@ static void a_hold_takes_a_vf_for_each_card(void **state)
 static void cards_of_the_promised_vm_stand_for_as_many_vfs(void **state)
 {
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
-	struct vs_hold *h = hold_two(W_PF0, W_PF0);
+	struct vs_claim *h = hold_two(W_PF0, W_PF0);
 
 	(void)state;
 	vs_ledger_set_vm(&w.ledger, h, vm->moid);
@@ -95,37 +95,37 @@ static void cards_of_the_promised_vm_stand_for_as_many_vfs(void **state)
 static void a_requested_holds_vm_that_is_on_has_all_it_gets(void **state)
 {
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
-	struct vs_hold *h = hold_two(W_PF0, W_PF1);
+	struct vs_claim *h = hold_two(W_PF0, W_PF1);
 
 	(void)state;
 	vs_ledger_set_vm(&w.ledger, h, vm->moid);
-	vs_ledger_set_state(&w.ledger, h, VS_HOLD_REQUESTED);
+	vs_ledger_set_state(&w.ledger, h, VS_CLAIM_STARTING);
 	assert_free(3, 4);
 }
 
 static void a_hold_follows_its_cards(void **state)
 {
-	static const struct vs_hold_card shown[] = {
+	static const struct vs_claim_vf shown[] = {
 		{ W_PF1, false }, { W_PF1, false }, { W_PF0, false } };
-	struct vs_hold *h = hold_two(W_PF0, W_PF1);
+	struct vs_claim *h = hold_two(W_PF0, W_PF1);
 	char pfs[VS_PFS_LEN];
 
 	(void)state;
-	assert_true(vs_hold_is_on(h, (const struct vs_hold_card []) {
+	assert_true(vs_claim_is_on(h, (const struct vs_claim_vf []) {
 		{ W_PF0, false }, { W_PF1, false } }, 2));
-	assert_false(vs_hold_is_on(h, shown, 2));
-	assert_false(vs_hold_is_on(h, shown, 3));
+	assert_false(vs_claim_is_on(h, shown, 2));
+	assert_false(vs_claim_is_on(h, shown, 3));
 	vs_ledger_move(&w.ledger, h, esx01->moid, shown, 3);
-	assert_true(vs_hold_is_on(h, shown, 3));
+	assert_true(vs_claim_is_on(h, shown, 3));
 	assert_free(3, 2);
-	assert_string_equal(vs_hold_pfs(h, pfs), W_PF1 "," W_PF1 "," W_PF0);
+	assert_string_equal(vs_claim_pfs(h, pfs), W_PF1 "," W_PF1 "," W_PF0);
 }
 
 static void cards_that_are_not_shown_yet_keep_their_vfs(void **state)
 {
-	static const struct vs_hold_card half[] = { { W_PF0, false },
+	static const struct vs_claim_vf half[] = { { W_PF0, false },
 						    { "", false } };
-	struct vs_hold *h = hold_two(W_PF0, W_PF0);
+	struct vs_claim *h = hold_two(W_PF0, W_PF0);
 
 	(void)state;
 	vs_strlcpy(esx01->pfs[1].switch_uuid, "another", VS_LABEL_LEN);
@@ -190,7 +190,7 @@ static void placement_counts_vms_not_vfs(void **state)
 	(void)state;
 	assert_int_equal(vs_place_count(&w.env, gang, 100), 4);
 	assert_int_equal(vs_place_capacity(&w.env, gang, 100), 4);
-	w_hold(&w, "other", "esx01", W_PF0, VS_HOLD_PROMISED);
+	w_hold(&w, "other", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	assert_int_equal(vs_place_count(&w.env, gang, 100), 3);
 	assert_int_equal(vs_place_capacity(&w.env, gang, 100), 4);
 	w_pf(esx01, W_PF2, 4);
@@ -290,7 +290,7 @@ static void what_lacks_is_told_in_nodes_and_vfs(void **state)
 	(void)state;
 	esx01->pfs[1].vfs = 1;
 	vs_host_changed(&w.inv, esx01);
-	w_hold(&w, "other", "esx01", W_PF1, VS_HOLD_PROMISED);
+	w_hold(&w, "other", "esx01", W_PF1, VS_CLAIM_RESERVED);
 	assert_int_equal(refused("needs 2 nodes with 2 sriov-roce VFs each, room for 0 (esx01: too few free VFs for all cards of a VM)"),
 			 VS_REFUSE_VFS);
 	esx01->npfs = 1;

@@ -231,7 +231,7 @@ static void capacity_looks_through_whatever_is_only_now(void **state)
 	pf->link_up = false;
 	w_vm_on(&w, "vm-1", "esx01", W_PF0)->readable = false;
 	w_vm_on(&w, "vm-2", "esx01", W_PF0)->mem_reserved_mb = 1 << 30;
-	w_hold(&w, "n2", "esx01", W_PF0, VS_HOLD_PROMISED);
+	w_hold(&w, "n2", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	assert_int_equal(vs_place_count(&w.env, &node, 100), 0);
 	assert_int_equal(vs_place_capacity(&w.env, &node, 100), 8);
 	assert_int_equal(vs_place_capacity(&w.env, &node, 7), 7);

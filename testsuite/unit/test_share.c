@@ -177,9 +177,9 @@ static void a_vm_in_another_cluster_is_in_another_pool(void **state)
 
 /* ---- holds -------------------------------------------------------------- */
 
-static struct vs_hold *hold(enum vs_hold_state state)
+static struct vs_claim *hold(enum vs_claim_state state)
 {
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", "", state);
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", "", state);
 
 	h->disk_mb = 40000;
 	h->swap_mb = 500;
@@ -188,7 +188,7 @@ static struct vs_hold *hold(enum vs_hold_state state)
 
 static void a_hold_counts_until_a_vm_stands_for_it(void **state)
 {
-	struct vs_hold *h = hold(VS_HOLD_PROMISED);
+	struct vs_claim *h = hold(VS_CLAIM_RESERVED);
 
 	(void)state;
 	less(100, 1000, 40500);
@@ -208,7 +208,7 @@ static void a_hold_counts_until_a_vm_stands_for_it(void **state)
 
 static void the_disks_of_a_fresh_clone_count_until_the_next_reading(void **state)
 {
-	struct vs_hold *h = hold(VS_HOLD_PROMISED);
+	struct vs_claim *h = hold(VS_CLAIM_RESERVED);
 	struct vs_vm *fresh = w_vm(&w, "vm-2", "n2", "esx01");
 
 	(void)state;
@@ -223,7 +223,7 @@ static void the_disks_of_a_fresh_clone_count_until_the_next_reading(void **state
 
 static void a_promise_elsewhere_is_kept_beside_the_vm(void **state)
 {
-	struct vs_hold *h = hold(VS_HOLD_PROMISED);
+	struct vs_claim *h = hold(VS_CLAIM_RESERVED);
 
 	(void)state;
 	vs_ledger_set_vm(&w.ledger, h, vm->moid);
@@ -232,14 +232,14 @@ static void a_promise_elsewhere_is_kept_beside_the_vm(void **state)
 	less(100, 1000, 500 + 8192 - 6000);
 	assert_int_equal(pools[1].cpu_mhz, POOL_MHZ - 3000);
 	/* asked to power on, it is for this very VM */
-	vs_ledger_set_state(&w.ledger, h, VS_HOLD_REQUESTED);
+	vs_ledger_set_state(&w.ledger, h, VS_CLAIM_STARTING);
 	less(0, 0, 8192 - 6000);
 }
 
 static void a_hold_on_a_host_that_is_gone_takes_of_no_pool(void **state)
 {
 	(void)state;
-	hold(VS_HOLD_PROMISED);
+	hold(VS_CLAIM_RESERVED);
 	vs_inventory_remove_host(&w.inv, "host-esx01");
 	less(0, 0, 40500);
 }
@@ -247,7 +247,7 @@ static void a_hold_on_a_host_that_is_gone_takes_of_no_pool(void **state)
 static void take_and_release_leave_no_trace(void **state)
 {
 	uint64_t was = w.ledger.generation;
-	struct vs_hold *h = hold(VS_HOLD_PROMISED);
+	struct vs_claim *h = hold(VS_CLAIM_RESERVED);
 
 	(void)state;
 	vs_ledger_set_vm(&w.ledger, h, "vm-1");

@@ -276,7 +276,7 @@ static void a_dvx_device_takes_one_of_its_class(void **state)
 
 static void a_hold_counts_as_its_vgpu_will(void **state)
 {
-	struct vs_hold *h = w_hold(&w, "n1", "esx01", r4, VS_HOLD_REQUESTED);
+	struct vs_claim *h = w_hold(&w, "n1", "esx01", r4, VS_CLAIM_STARTING);
 	struct vs_vm *vm;
 
 	(void)state;
@@ -349,7 +349,7 @@ static void a_gang_of_two_profiles_shares_the_gpus(void **state)
 static void what_is_held_keeps_its_gpu_until_it_is_on(void **state)
 {
 	(void)state;
-	w_hold(&w, "n1", "esx01", r4, VS_HOLD_REQUESTED);
+	w_hold(&w, "n1", "esx01", r4, VS_CLAIM_STARTING);
 	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 9), 1);
 	assert_int_equal(vs_place_count(&w.env, of(&p4, 1), 9), 9);
 	vs_ledger_release(&w.ledger, "n1");
@@ -370,7 +370,7 @@ static struct vs_host *gpus_alone(const char *held, int total, int per_gpu,
 	row(h, 1, VS_NIC_PCI_VGPU, other, pci[1], others, per);
 	esx01->connected = false;
 	vs_host_changed(&w.inv, esx01);
-	w_hold(&w, "n1", "esx02", pci[0], VS_HOLD_REQUESTED);
+	w_hold(&w, "n1", "esx02", pci[0], VS_CLAIM_STARTING);
 	return h;
 }
 
@@ -416,7 +416,7 @@ static void what_is_held_in_the_second_row_takes_a_gpu_from_the_first(void **sta
 	h->devices = vs_calloc(VS_HOST_PFS, sizeof(struct vs_devices));
 	row(h, 0, VS_NIC_PCI_VGPU, P4, pci[0], 20, 10);
 	row(h, 1, VS_NIC_PCI_VGPU, P8, pci[1], 10, 5);
-	w_hold(&w, "n1", "esx02", pci[1], VS_HOLD_REQUESTED);
+	w_hold(&w, "n1", "esx02", pci[1], VS_CLAIM_STARTING);
 	assert_int_equal(w_free(&w, "esx02", pci[0]), 10);
 	assert_int_equal(w_free(&w, "esx02", pci[1]), 9);
 	vs_ledger_pf_use(&w.ledger, &w.inv, h, &h->pfs[0], W_FOLDER,

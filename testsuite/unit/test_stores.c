@@ -209,12 +209,12 @@ static void pack_takes_the_host_whose_datastore_holds_all(void **state)
 /* A hold has its disks until its VM is seen. */
 static void what_is_promised_is_taken(void **state)
 {
-	struct vs_hold *h;
+	struct vs_claim *h;
 
 	(void)state;
 	host("esx1", "c1", "ds-a");
 	store("c1", "ds-a", 3 * DISK);
-	h = w_hold(&w, "x", "esx1", W_PF0, VS_HOLD_PROMISED);
+	h = w_hold(&w, "x", "esx1", W_PF0, VS_CLAIM_RESERVED);
 	vs_strlcpy(h->store, "ds-a", sizeof(h->store));
 	h->disk_mb = DISK;
 	assert_int_equal(room(), 2);
@@ -478,7 +478,7 @@ static void a_host_may_see_many(void **state)
  * them where they go. */
 static void a_move_is_over_when_it_is_read(void **state)
 {
-	struct vs_hold *h;
+	struct vs_claim *h;
 	struct vs_vm *vm;
 
 	(void)state;
@@ -490,7 +490,7 @@ static void a_move_is_over_when_it_is_read(void **state)
 	vs_strlcpy(vm->disks.dir, "[a] x/", sizeof(vm->disks.dir));
 	vs_shared_capacity_begin(&w.inv);
 	vs_shared_capacity_end(&w.inv);
-	h = w_hold(&w, "x", "esx1", W_PF0, VS_HOLD_PROMISED);
+	h = w_hold(&w, "x", "esx1", W_PF0, VS_CLAIM_RESERVED);
 	vs_strlcpy(h->store, "ds-b", sizeof(h->store));
 	vs_strlcpy(h->vm, "vm-1", sizeof(h->vm));
 	h->disk_mb = DISK;

@@ -38,7 +38,7 @@ static int stage_down(void **state)
 static void runs(uint32_t job, int first, int last, int64_t end)
 {
 	for (int id = first; id <= last; id++)
-		vs_timeline_hold(&t, id, job);
+		vs_timeline_claim(&t, id, job);
 	vs_timeline_end(&t, job, end);
 }
 
@@ -89,9 +89,9 @@ static void idle_ones_come_first_and_some_never_go(void **state)
 {
 	(void)state;
 	runs(1, 0, 0, 300);
-	vs_timeline_hold(&t, 1, VS_HOLDER_IDLE);
-	vs_timeline_hold(&t, 2, VS_HOLDER_STAYS);
-	vs_timeline_hold(&t, 3, 9);	/* its end isn't known */
+	vs_timeline_claim(&t, 1, VS_HOLDER_IDLE);
+	vs_timeline_claim(&t, 2, VS_HOLDER_STAYS);
+	vs_timeline_claim(&t, 3, 9);	/* its end isn't known */
 	assert_int_equal(when(1), 0);
 	assert_int_equal(when(2), 300);
 	assert_true(when(3) == VS_TIME_NEVER);
@@ -108,7 +108,7 @@ static void a_holder_changes_hands(void **state)
 	vs_timeline_let_go(&t, 0);
 	assert_int_equal(when(1), 100);
 	assert_int_equal(when(2), 900);
-	vs_timeline_hold(&t, 2, 2);
+	vs_timeline_claim(&t, 2, 2);
 	assert_int_equal(when(1), 900);
 }
 
@@ -135,7 +135,7 @@ static void every_change_shows_and_nothing_else(void **state)
 	runs(1, 0, 1, 100);
 	was = t.generation;
 	vs_timeline_end(&t, 1, 100);
-	vs_timeline_hold(&t, 0, 1);
+	vs_timeline_claim(&t, 0, 1);
 	vs_timeline_let_go(&t, 5);
 	vs_timeline_forget(&t, 1);
 	assert_true(t.generation == was);
@@ -154,7 +154,7 @@ static void other_nodes_forget_holders_but_no_ends(void **state)
 	vs_timeline_size(&t, 4, 1);
 	assert_true(when(1) == VS_TIME_NEVER);
 	assert_null(vs_timeline_plan_of(&t, 7));
-	vs_timeline_hold(&t, 3, 1);
+	vs_timeline_claim(&t, 3, 1);
 	assert_int_equal(when(1), 100);
 }
 
@@ -211,7 +211,7 @@ static void a_gain_counts_once_whatever_became_of_its_group(void **state)
 	vs_timeline_let_go(&t, 1);
 	vs_timeline_forget(&t, 1);
 	runs(2, 2, 4, 200);
-	vs_timeline_hold(&t, 0, 2);
+	vs_timeline_claim(&t, 0, 2);
 	assert_int_equal(vs_curve_by(all(), &t, 199), 0);
 	assert_int_equal(vs_curve_by(&curve, &t, 200), 4);
 	vs_curve_set(&curve, &t, 3, 5);
@@ -396,7 +396,7 @@ static void what_is_spare_is_what_counting_finds(void **state)
 		for (int id = 0; id < IDS; id++) {
 			gains[id] = pick(3);
 			if (pick(3))
-				vs_timeline_hold(&t, id, 1 + pick(5));
+				vs_timeline_claim(&t, id, 1 + pick(5));
 		}
 		for (uint32_t job = 1; job < 6; job++)
 			vs_timeline_end(&t, job, pick(100));

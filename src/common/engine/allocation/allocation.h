@@ -18,30 +18,30 @@ uint64_t vs_question(void);
 void vs_env_fill(struct vs_core *c, struct vs_place_env *env);
 /* Those of the configuration in force. */
 struct vs_place_tables vs_tables_get(const struct vs_core *c);
-void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm);
-void vs_hold_sync(struct vs_core *c, struct vs_node *n);
-int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err);
-int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
-		 uint32_t job, struct vs_err *err);
+void vs_claim_adopt(struct vs_core *c, struct vs_node *n, struct vs_vm *vm);
+void vs_claim_sync(struct vs_core *c, struct vs_node *n);
+int vs_claim_take(struct vs_core *c, struct vs_node *n, struct vs_err *err);
+int vs_claim_take_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
+		       uint32_t job, struct vs_err *err);
 /* Returns 0 with what the node's VM needs of a place. Returns -1 and sets err if
  * no VM can be made for it, whatever room there is. */
-int vs_hold_ask(struct vs_core *c, const struct vs_node *n,
-		struct vs_place_node *to, struct vs_err *err);
+int vs_claim_request(struct vs_core *c, const struct vs_node *n,
+		     struct vs_place_node *to, struct vs_err *err);
 /* What a VM of the profile has once it is placed there; without the names of its
  * node and of the VM. Needs no lock. */
-void vs_hold_fill(const struct vs_profile *profile,
-		  const struct vs_place_node *at, uint32_t job,
-		  struct vs_hold *out);
+void vs_claim_fill(const struct vs_profile *profile,
+		   const struct vs_place_node *at, uint32_t job,
+		   struct vs_claim *out);
 /* What a node has once it is placed there. */
-void vs_hold_of(struct vs_core *c, const struct vs_node *n,
-		const struct vs_place_node *at, uint32_t job,
-		struct vs_hold *out);
+void vs_claim_build(struct vs_core *c, const struct vs_node *n,
+		    const struct vs_place_node *at, uint32_t job,
+		    struct vs_claim *out);
 /* A promised one goes there, if that host has a place; -1: it stays. */
-int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
-		    const struct vs_host *to);
-void vs_hold_drop(struct vs_core *c, struct vs_node *n);
+int vs_claim_move(struct vs_core *c, struct vs_node *n,
+		  const struct vs_host *to);
+void vs_claim_release(struct vs_core *c, struct vs_node *n);
 /* Is there still room for the VF it was given? Asked before each step. */
-bool vs_hold_fits(struct vs_core *c, struct vs_node *n);
+bool vs_claim_fits(struct vs_core *c, struct vs_node *n);
 /* By node->kept->exists. */
 size_t vs_capacity_count(struct vs_core *c, const struct vs_node *like);
 /* query.c: between these two nothing is changed, and what was asked once holds. */
@@ -111,9 +111,9 @@ bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
  * the tables alone, and needs no lock if they are a snapshot's. */
 void vs_ask_needs(const struct vs_core *c, const int *ids, size_t n,
 		  size_t *need);
-bool vs_ask_holds(const struct vs_place_env *env,
-		  const struct vs_place_tables *t, const size_t *need,
-		  struct vs_err *err);
+bool vs_query_fits(const struct vs_place_env *env,
+		   const struct vs_place_tables *t, const size_t *need,
+		   struct vs_err *err);
 const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
 
 /* capacity.c: answers for who judges submissions, as in run/api.h; lock held */

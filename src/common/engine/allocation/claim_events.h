@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct vs_core;
-struct vs_hold;
+struct vs_claim;
 struct vs_node;
 
 enum vs_claim_event {
@@ -27,13 +27,13 @@ enum vs_claim_event {
 /* Called after the hold has changed. before is the hold as it was, of RELEASED and
  * MOVED, and NULL else. The function may take and release holds of other names. */
 typedef void vs_claim_fn(struct vs_core *c, struct vs_node *n,
-			 enum vs_claim_event e, const struct vs_hold *before);
+			 enum vs_claim_event e, const struct vs_claim *before);
 
 /* Sets who hears of these events, in this order. The list has to live as long as the
  * process. */
 void vs_claims_subscribe(vs_claim_fn *const *list, size_t n);
 /* Tells all of them of an event. */
 void vs_claim_changed(struct vs_core *c, struct vs_node *n,
-		      enum vs_claim_event e, const struct vs_hold *before);
+		      enum vs_claim_event e, const struct vs_claim *before);
 
 #endif

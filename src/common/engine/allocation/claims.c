@@ -38,7 +38,7 @@ void vs_claims_subscribe(vs_claim_fn *const *list, size_t n)
 }
 
 void vs_claim_changed(struct vs_core *c, struct vs_node *n,
-		      enum vs_claim_event e, const struct vs_hold *before)
+		      enum vs_claim_event e, const struct vs_claim *before)
 {
 	for (size_t i = 0; i < nsubscribers; i++)
 		subscribers[i](c, n, e, before);
@@ -129,13 +129,13 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 	};
 }
 
-void vs_hold_fill(const struct vs_profile *profile,
-		  const struct vs_place_node *at, uint32_t job,
-		  struct vs_hold *out)
+void vs_claim_fill(const struct vs_profile *profile,
+		   const struct vs_place_node *at, uint32_t job,
+		   struct vs_claim *out)
 {
-	*out = (struct vs_hold) {
+	*out = (struct vs_claim) {
 		.ncards = at->npfs,
-		.state = VS_HOLD_PROMISED,
+		.state = VS_CLAIM_RESERVED,
 		.cpu_mhz = vs_profile_cpu_mhz(profile, at->host->core_mhz),
 		.mem_mb = vs_profile_reserved_mb(profile) +
 			vs_profile_overhead_mb(profile),
@@ -156,13 +156,13 @@ void vs_hold_fill(const struct vs_profile *profile,
 	}
 }
 
-void vs_hold_of(struct vs_core *c, const struct vs_node *n,
-		const struct vs_place_node *at, uint32_t job,
-		struct vs_hold *out)
+void vs_claim_build(struct vs_core *c, const struct vs_node *n,
+		    const struct vs_place_node *at, uint32_t job,
+		    struct vs_claim *out)
 {
 	struct vs_vm *vm = vs_node_vm(c, n);
 
-	vs_hold_fill(n->profile, at, job, out);
+	vs_claim_fill(n->profile, at, job, out);
 	vs_strlcpy(out->node, n->name, sizeof(out->node));
 	vs_strlcpy(out->vm, vm ? vm->moid : "", sizeof(out->vm));
 }
@@ -173,12 +173,12 @@ static int hold_take(struct vs_core *c, struct vs_node *n,
 		     const struct vs_place_node *at, uint32_t job)
 {
 	bool made = vs_clones_needed(c, n, job);
-	struct vs_hold hold;
+	struct vs_claim hold;
 	char pfs[VS_PFS_LEN];
 	struct vs_err err;
 
 	vs_crash_before("hold", "take");
-	vs_hold_of(c, n, at, job, &hold);
+	vs_claim_build(c, n, at, job, &hold);
 	if (vs_ledger_take(&c->ledger, &hold, &err)) {
 		vs_error("bug: %s node=%s", err.text, n->name);
 		return -1;
@@ -188,13 +188,13 @@ static int hold_take(struct vs_core *c, struct vs_node *n,
 	vs_stores_disks(c, n, 0);
 	vs_claim_changed(c, n, VS_CLAIM_TAKEN, NULL);
 	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
-		 at->host->name, hold.ncards ? vs_hold_pfs(&hold, pfs) : "-");
+		 at->host->name, hold.ncards ? vs_claim_pfs(&hold, pfs) : "-");
 	vs_crash_after("hold", "take");
 	return 0;
 }
 
-int vs_hold_ask(struct vs_core *c, const struct vs_node *n,
-		struct vs_place_node *to, struct vs_err *err)
+int vs_claim_request(struct vs_core *c, const struct vs_node *n,
+		     struct vs_place_node *to, struct vs_err *err)
 {
 	const char *lacks = vs_clone_lacks(c, n);
 
@@ -210,7 +210,7 @@ static int places(struct vs_core *c, const struct vs_place_env *env,
 		  struct vs_err *err)
 {
 	for (size_t i = 0; i < n; i++)
-		if (vs_hold_ask(c, nodes[i], &out[i], err))
+		if (vs_claim_request(c, nodes[i], &out[i], err))
 			return -1;
 	return vs_place(env, out, n, NULL, err);
 }
@@ -228,7 +228,7 @@ static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
 			vs_err_set(err, VS_E_BUG, "no hold could be taken for %s",
 				   nodes[i]->name);
 			while (i)
-				vs_hold_drop(c, nodes[--i]);
+				vs_claim_release(c, nodes[--i]);
 			return -1;
 		}
 		vs_breaker_tried(place[i].host, nodes[i]->name);
@@ -238,8 +238,8 @@ static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
 }
 
 /* Place and hold all of these, which have no hold yet; all or none. */
-int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
-		 uint32_t job, struct vs_err *err)
+int vs_claim_take_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
+		       uint32_t job, struct vs_err *err)
 {
 	struct vs_place_env env;
 
@@ -249,7 +249,7 @@ int vs_hold_gang(struct vs_core *c, struct vs_node **nodes, size_t n,
 }
 
 /* For a job that has begun: its call waits for the host's budget itself. */
-int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err)
+int vs_claim_take(struct vs_core *c, struct vs_node *n, struct vs_err *err)
 {
 	struct vs_place_env env;
 
@@ -257,9 +257,9 @@ int vs_hold_for(struct vs_core *c, struct vs_node *n, struct vs_err *err)
 	return hold_placed(c, &env, &n, 1, n->claims.job, err);
 }
 
-void vs_hold_drop(struct vs_core *c, struct vs_node *n)
+void vs_claim_release(struct vs_core *c, struct vs_node *n)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name), was;
+	struct vs_claim *h = vs_ledger_get(&c->ledger, n->name), was;
 	char pfs[VS_PFS_LEN];
 
 	if (!h)
@@ -267,7 +267,7 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n)
 	was = *h;
 	vs_crash_before("hold", "drop");
 	vs_debug("hold released node=%s host=%s pf=%s", n->name, h->host,
-		 h->ncards ? vs_hold_pfs(h, pfs) : "-");
+		 h->ncards ? vs_claim_pfs(h, pfs) : "-");
 	vs_stores_disks(c, n, h->disk_mb);
 	vs_ledger_release(&c->ledger, n->name);
 	vs_clones_owe(n, false);
@@ -279,15 +279,15 @@ void vs_hold_drop(struct vs_core *c, struct vs_node *n)
 
 /* The node's own place counts as free meanwhile, other hosts as left out. The
  * node keeps the hold that it has unless the new one is taken. */
-int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
-		    const struct vs_host *to)
+int vs_claim_move(struct vs_core *c, struct vs_node *n,
+		  const struct vs_host *to)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name), was;
+	struct vs_claim *h = vs_ledger_get(&c->ledger, n->name), was;
 	struct vs_place_node at;
 	struct vs_place_env env;
 	struct vs_err err = { 0 };
 
-	if (!h || h->state != VS_HOLD_PROMISED)
+	if (!h || h->state != VS_CLAIM_RESERVED)
 		return -1;
 	was = *h;
 	vs_ledger_release(&c->ledger, n->name);
@@ -309,13 +309,13 @@ int vs_hold_move_to(struct vs_core *c, struct vs_node *n,
 /* ---- keeping holds true to what vCenter shows ------------------------------ */
 
 /* Some card's PF isn't shown, or it is where the hold says. */
-static bool cards_agree(const struct vs_hold *h,
-			const struct vs_hold_card *cards, int n)
+static bool cards_agree(const struct vs_claim *h,
+			const struct vs_claim_vf *cards, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (!cards[i].pf[0])
 			return true;
-	return !n || vs_hold_is_on(h, cards, n);
+	return !n || vs_claim_is_on(h, cards, n);
 }
 
 static bool power_on_unfinished(const struct vs_node *n)
@@ -327,9 +327,9 @@ static bool power_on_unfinished(const struct vs_node *n)
 /* The VM is on: its hold is where it runs, whoever put it there. */
 static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name), was;
+	struct vs_claim *h = vs_ledger_get(&c->ledger, n->name), was;
 	struct vs_place_node at = { .host = vm->host_ptr };
-	struct vs_hold_card cards[VS_NICS_MAX];
+	struct vs_claim_vf cards[VS_NICS_MAX];
 	int ncards = vs_node_nics(n, vm, cards);
 
 	if (!vm->host_ptr)
@@ -351,10 +351,10 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	}
 	vs_ledger_set_vm(&c->ledger, h, vm->moid);
 	vs_stores_seen(c, h, vm);
-	if (h->state == VS_HOLD_PROMISED)
-		vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
-	if (h->state == VS_HOLD_REQUESTED)
-		vs_ledger_set_state(&c->ledger, h, VS_HOLD_SEEN);
+	if (h->state == VS_CLAIM_RESERVED)
+		vs_ledger_set_state(&c->ledger, h, VS_CLAIM_STARTING);
+	if (h->state == VS_CLAIM_STARTING)
+		vs_ledger_set_state(&c->ledger, h, VS_CLAIM_IN_USE);
 }
 
 static bool elsewhere(void *arg, const struct vs_host *h,
@@ -367,8 +367,8 @@ static bool elsewhere(void *arg, const struct vs_host *h,
 }
 
 /* For its VM, which isn't on, where it is. NULL: there is no room. */
-static struct vs_hold *hold_here(struct vs_core *c, struct vs_node *n,
-				 const struct vs_vm *vm)
+static struct vs_claim *hold_here(struct vs_core *c, struct vs_node *n,
+				  const struct vs_vm *vm)
 {
 	struct vs_err err = { 0 };
 	struct vs_place_node at;
@@ -390,11 +390,11 @@ static struct vs_hold *hold_here(struct vs_core *c, struct vs_node *n,
  * power-on, whose VF nothing shows yet: where no place can be had on that host
  * nobody else is placed there either. One that is on may move.
  */
-void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
+void vs_claim_adopt(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
-	struct vs_hold_card cards[VS_NICS_MAX];
+	struct vs_claim_vf cards[VS_NICS_MAX];
 	int ncards = vs_node_nics(n, vm, cards);
-	struct vs_hold *h;
+	struct vs_claim *h;
 
 	if (vm->power == VS_POWER_ON)
 		vs_claim_changed(c, n, VS_CLAIM_ADOPTED, NULL);
@@ -405,7 +405,7 @@ void vs_hold_adopted(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 		return;
 	if (ncards && cards[0].pf[0])
 		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
-	vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
+	vs_ledger_set_state(&c->ledger, h, VS_CLAIM_STARTING);
 }
 
 /* Does anybody still want a VM for this node? */
@@ -415,11 +415,11 @@ static bool hold_needed(const struct vs_node *n)
 	       n->wanted == VS_WANT_RENEW;
 }
 
-void vs_hold_sync(struct vs_core *c, struct vs_node *n)
+void vs_claim_sync(struct vs_core *c, struct vs_node *n)
 {
 	struct vs_vm *vm = vs_node_vm(c, n);
-	struct vs_hold *h;
-	struct vs_hold again;
+	struct vs_claim *h;
+	struct vs_claim again;
 	struct vs_err err;
 
 	if (n->absent.how ||
@@ -439,29 +439,29 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
 	if (power_on_unfinished(n))
 		return;
 	/* Sent, and nobody knows what became of it. */
-	if (h->state == VS_HOLD_REQUESTED && n->retry.look_after > c->slow_seq)
+	if (h->state == VS_CLAIM_STARTING && n->retry.look_after > c->slow_seq)
 		return;
 	if (!hold_needed(n)) {
 		/* A clone or reconfigure of ours may still need the place. */
 		if (!n->op.id)
-			vs_hold_drop(c, n);
+			vs_claim_release(c, n);
 		return;
 	}
-	if (h->state == VS_HOLD_SEEN &&
+	if (h->state == VS_CLAIM_IN_USE &&
 	    (h->ncards != vs_adapter_takes(n->profile->adapter) ||
 	     !vs_stores_right(c, h))) {
 		/* No PF was ever shown, or it had another number of cards, or
 		 * no datastore: find a place anew. */
-		vs_hold_drop(c, n);
-	} else if (h->state == VS_HOLD_SEEN) {
+		vs_claim_release(c, n);
+	} else if (h->state == VS_CLAIM_IN_USE) {
 		/* Off for a rebuild: what it had is promised to it again. */
 		again = *h;
-		again.state = VS_HOLD_PROMISED;
+		again.state = VS_CLAIM_RESERVED;
 		vs_ledger_release(&c->ledger, n->name);
 		if (vs_ledger_take(&c->ledger, &again, &err))
 			vs_error("bug: %s", err.text);
-	} else if (h->state == VS_HOLD_REQUESTED) {
-		vs_ledger_set_state(&c->ledger, h, VS_HOLD_PROMISED);
+	} else if (h->state == VS_CLAIM_STARTING) {
+		vs_ledger_set_state(&c->ledger, h, VS_CLAIM_RESERVED);
 	}
 }
 
@@ -470,9 +470,9 @@ void vs_hold_sync(struct vs_core *c, struct vs_node *n)
  * has delivered and our own unfinished power-ons. Our own hold is in the sum
  * already, so that the sum may be 0.
  */
-bool vs_hold_fits(struct vs_core *c, struct vs_node *n)
+bool vs_claim_fits(struct vs_core *c, struct vs_node *n)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
 	const struct vs_pf_use *use;
 	struct vs_pf *pf;

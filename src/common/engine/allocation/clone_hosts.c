@@ -45,7 +45,7 @@ static void stands_on(struct vs_core *c, const struct vs_parent_mark *m,
 static void ordered(struct vs_core *c, const struct vs_parent_mark *m,
 		    const char *name)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, name);
 
 	if (h && h->memory_mb)
 		stands_on(c, m, h->host);

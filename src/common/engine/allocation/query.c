@@ -331,9 +331,9 @@ void vs_ask_needs(const struct vs_core *c, const int *ids, size_t n,
 			need[p] = 0;
 }
 
-bool vs_ask_holds(const struct vs_place_env *env,
-		  const struct vs_place_tables *t, const size_t *need,
-		  struct vs_err *err)
+bool vs_query_fits(const struct vs_place_env *env,
+		   const struct vs_place_tables *t, const size_t *need,
+		   struct vs_err *err)
 {
 	for (size_t p = 0; p < t->nprofiles; p++) {
 		const struct vs_profile *prof = &t->profiles[p];
@@ -366,6 +366,6 @@ bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
 	if (!c->ready)
 		return true;
 	vs_env_fill(c, &env);
-	return vs_ask_holds(&env, &tables, need, err);
+	return vs_query_fits(&env, &tables, need, err);
 }
 

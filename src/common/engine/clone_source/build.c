@@ -229,7 +229,7 @@ static bool settled(const struct vs_core *c, const struct vs_parent *p)
 
 bool vs_parent_settle(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, p->name);
+	struct vs_claim *h = vs_ledger_get(&c->ledger, p->name);
 
 	if (p->op_id)
 		return false;
@@ -275,9 +275,9 @@ static int has_room(struct vs_core *c, const struct vs_parent *p,
 /* Counted until a reading of the datastore has seen it, and until it is on, if
  * it will be: as much as the clone that asks for it. */
 void vs_parent_room_take(struct vs_core *c, const struct vs_parent *p,
-			 const struct vs_hold *like, int64_t mb)
+			 const struct vs_claim *like, int64_t mb)
 {
-	struct vs_hold hold = { .state = VS_HOLD_PROMISED, .disk_mb = mb,
+	struct vs_claim hold = { .state = VS_CLAIM_RESERVED, .disk_mb = mb,
 				.parent = true };
 
 	if (p->key.mark.kind == VS_CLONE_INSTANT) {
@@ -331,7 +331,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_parent *p,
 }
 
 int vs_parent_make(struct vs_core *c, struct vs_parent *p,
-		   const struct vs_node *n, const struct vs_hold *h,
+		   const struct vs_node *n, const struct vs_claim *h,
 		   int64_t now_ms, struct vs_err *err)
 {
 	const struct vs_profile *profile = n->profile;

@@ -16,7 +16,7 @@
 struct json_object;
 struct vs_conf;
 struct vs_core;
-struct vs_hold;
+struct vs_claim;
 struct vs_node;
 struct vs_vc_op;
 struct vs_vc_task;
@@ -93,11 +93,11 @@ const struct vs_parents *vs_parents_all(void);
  * none yet, and it is on its way (err VS_OK; n->parent->why says how far), or
  * err says why there can be none. */
 const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
-				  const struct vs_hold *h, int64_t now_ms,
+				  const struct vs_claim *h, int64_t now_ms,
 				  struct vs_err *err);
 /* The same for a step that only sees to it: 0 or -1. */
 int vs_parent_prepare(struct vs_core *c, struct vs_node *n,
-		      const struct vs_hold *h, int64_t now_ms,
+		      const struct vs_claim *h, int64_t now_ms,
 		      struct vs_err *err);
 /* Why the node has to wait for its parent, NULL: it doesn't. */
 const char *vs_parent_waits(const struct vs_node *n);
@@ -118,7 +118,7 @@ bool vs_parent_settle(struct vs_core *c, struct vs_parent *p, int64_t now_ms);
 /* An error that an administrator must mend, and no node's fault. */
 bool vs_parent_is_setting(const struct vs_err *err);
 int vs_parent_make(struct vs_core *c, struct vs_parent *p,
-		   const struct vs_node *n, const struct vs_hold *h,
+		   const struct vs_node *n, const struct vs_claim *h,
 		   int64_t now_ms, struct vs_err *err);
 int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
 		   const struct vs_vm *vm, int64_t now_ms, struct vs_err *err);
@@ -168,11 +168,12 @@ enum vs_seen vs_node_seen_none(const struct vs_node *n);
 void vs_parents_bare_pass(struct vs_core *c);
 /* Those that are being made: for vs_clone_orders_subscribe(). */
 vs_clone_orders_fn vs_parents_ordered;
-void vs_parent_hold_again(struct vs_core *c, struct vs_parent *p,
-			  const struct vs_hold *like, const struct vs_vm *vm);
+void vs_clone_source_claim_again(struct vs_core *c, struct vs_parent *p,
+				 const struct vs_claim *like,
+				 const struct vs_vm *vm);
 /* build.c: p->name's on p->host, with so much for its disks. */
 void vs_parent_room_take(struct vs_core *c, const struct vs_parent *p,
-			 const struct vs_hold *like, int64_t mb);
+			 const struct vs_claim *like, int64_t mb);
 /* lost_clones.c: of some clone the reply is lost; one has no task yet. What becomes of those
  * that are lost is looked for; is it known? The node's is done, but not shown. */
 bool vs_clone_lost(const struct vs_core *c);

@@ -216,7 +216,7 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 /* A reading has seen its disks, or there are none: the hold is over. */
 static void hold_ends(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
 {
-	struct vs_hold *h = p->name[0] && !p->op_id ?
+	struct vs_claim *h = p->name[0] && !p->op_id ?
 		vs_ledger_get(&c->ledger, p->name) : NULL;
 	const struct vs_vm *vm = h ? vs_vm_get(&c->inv, p->vm) : NULL;
 

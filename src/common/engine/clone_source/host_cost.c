@@ -42,10 +42,11 @@ void vs_parents_bare_pass(struct vs_core *c)
 		vs_capacity_freed();
 }
 
-void vs_parent_hold_again(struct vs_core *c, struct vs_parent *p,
-			  const struct vs_hold *like, const struct vs_vm *vm)
+void vs_clone_source_claim_again(struct vs_core *c, struct vs_parent *p,
+				 const struct vs_claim *like,
+				 const struct vs_vm *vm)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, vm->name);
+	struct vs_claim *h = vs_ledger_get(&c->ledger, vm->name);
 
 	if (h)
 		return;

@@ -103,7 +103,7 @@ static int freezes(struct vs_core *c, struct vs_parent *p,
 }
 
 static int call(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
-		const struct vs_hold *h, const struct vs_vm *vm,
+		const struct vs_claim *h, const struct vs_vm *vm,
 		enum vs_parent_step step, int64_t now_ms, struct vs_err *err)
 {
 	switch (step) {
@@ -112,7 +112,7 @@ static int call(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
 	case VS_PARENT_SNAP:
 		return vs_parent_snap(c, p, vm, now_ms, err);
 	case VS_PARENT_BOOT:
-		vs_parent_hold_again(c, p, h, vm);
+		vs_clone_source_claim_again(c, p, h, vm);
 		return vs_parent_power(c, p, vm, true, now_ms, err);
 	default:
 		return 0;
@@ -121,7 +121,7 @@ static int call(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
 
 /* The next call for it, if it needs one: -1 with err if that failed. */
 static int go_on(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
-		 const struct vs_hold *h, const struct vs_vm *vm,
+		 const struct vs_claim *h, const struct vs_vm *vm,
 		 enum vs_parent_step step, int64_t now_ms, struct vs_err *err)
 {
 	bool makes = step == VS_PARENT_MAKE;
@@ -165,7 +165,7 @@ static void measure(struct vs_parent *p, int64_t now_ms)
 }
 
 const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
-				  const struct vs_hold *h, int64_t now_ms,
+				  const struct vs_claim *h, int64_t now_ms,
 				  struct vs_err *err)
 {
 	const char *store = c->inv.nuses ? h->store : c->store;
@@ -207,7 +207,7 @@ const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
 }
 
 int vs_parent_prepare(struct vs_core *c, struct vs_node *n,
-		      const struct vs_hold *h, int64_t now_ms,
+		      const struct vs_claim *h, int64_t now_ms,
 		      struct vs_err *err)
 {
 	return vs_parent_for(c, n, h, now_ms, err) || err->code == VS_OK ?

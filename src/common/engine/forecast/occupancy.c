@@ -85,13 +85,13 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 	if (!vs_ledger_get(&c->ledger, n->name))
 		vs_timeline_let_go(t, n->id);
 	else if ((n->flags & VS_NODE_STAYS_EVER) && !vs_node_going(n))
-		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
+		vs_timeline_claim(t, n->id, VS_HOLDER_STAYS);
 	else if (n->claims.job)
-		vs_timeline_hold(t, n->id, keeper(n));
+		vs_timeline_claim(t, n->id, keeper(n));
 	else if (n->absent.how || vs_seen_unsure(n->seen))
-		vs_timeline_hold(t, n->id, VS_HOLDER_STAYS);
+		vs_timeline_claim(t, n->id, VS_HOLDER_STAYS);
 	else
-		vs_timeline_hold(t, n->id, VS_HOLDER_IDLE);
+		vs_timeline_claim(t, n->id, VS_HOLDER_IDLE);
 }
 
 /* How long that took from when it was to go: what the next ones will take. */
@@ -108,7 +108,7 @@ static void released(struct vs_core *c, struct vs_node *n)
 
 void vs_forecast_claim_changed(struct vs_core *c, struct vs_node *n,
 			       enum vs_claim_event e,
-			       const struct vs_hold *before)
+			       const struct vs_claim *before)
 {
 	(void)before;
 	if (e == VS_CLAIM_TAKEN)

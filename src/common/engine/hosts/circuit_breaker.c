@@ -176,7 +176,7 @@ void vs_breakers_look(struct vs_core *c)
 {
 	vs_assert_locked();
 	for (struct vs_breaker *b = vs_hosts.breakers; b; b = b->next) {
-		const struct vs_hold *h = b->trial[0] ?
+		const struct vs_claim *h = b->trial[0] ?
 			vs_ledger_get(&c->ledger, b->trial) : NULL;
 
 		if (!b->trial[0] || (h && !strcmp(h->host, b->host)))

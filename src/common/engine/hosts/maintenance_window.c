@@ -140,13 +140,13 @@ size_t vs_windows_barring(void)
 /* Its VM is on there, or about to be. */
 bool vs_window_bars_node(const struct vs_core *c, const struct vs_node *n)
 {
-	const struct vs_hold *h;
+	const struct vs_claim *h;
 	const struct vs_window *w;
 
 	if (!vs_hosts.windows || !n->kept->holds)
 		return false;
 	h = vs_ledger_get(&c->ledger, n->name);
-	w = h && h->state != VS_HOLD_PROMISED ?
+	w = h && h->state != VS_CLAIM_RESERVED ?
 		vs_window_barring(h->host) : NULL;
 	return w != NULL;
 }

@@ -161,7 +161,7 @@ void vs_stores_try_again(struct vs_core *c)
 		c->inv.uses[i].full_until_ms = 0;
 }
 
-bool vs_stores_right(const struct vs_core *c, const struct vs_hold *h)
+bool vs_stores_right(const struct vs_core *c, const struct vs_claim *h)
 {
 	const struct vs_host *host = vs_host_get(&c->inv, h->host);
 
@@ -172,7 +172,7 @@ bool vs_stores_right(const struct vs_core *c, const struct vs_hold *h)
 
 /* Whatever was promised: after a restart nothing was, and somebody may have
  * moved it, with its disks or without. */
-void vs_stores_seen(struct vs_core *c, struct vs_hold *h,
+void vs_stores_seen(struct vs_core *c, struct vs_claim *h,
 		    const struct vs_vm *vm)
 {
 	int at = vs_vm_store(&c->inv, vm);

@@ -165,8 +165,9 @@ static void take(const struct vs_core *c, const struct vs_host *h,
 
 static void wake(struct vs_core *c, const struct vs_host *h)
 {
-	const struct vs_holds *of = vs_ledger_holds(&c->ledger, h->moid);
-	const struct vs_hold *hold;
+	const struct vs_host_claims *of = vs_ledger_host_claims(&c->ledger,
+								h->moid);
+	const struct vs_claim *hold;
 	struct vs_node *n;
 
 	if (!of)

@@ -78,9 +78,9 @@ bool vs_stores_full(struct vs_core *c, const char *moid, int64_t until_ms);
 void vs_stores_try_again(struct vs_core *c);
 /* May a VM be made as the hold says? Of several its host must see the one that
  * is named there: without one the disks go to the template's. */
-bool vs_stores_right(const struct vs_core *c, const struct vs_hold *h);
+bool vs_stores_right(const struct vs_core *c, const struct vs_claim *h);
 /* The VM is on: the hold's is where its files are. */
-void vs_stores_seen(struct vs_core *c, struct vs_hold *h,
+void vs_stores_seen(struct vs_core *c, struct vs_claim *h,
 		    const struct vs_vm *vm);
 /* Of the preflight: hosts that see none of those that they may use. */
 void vs_stores_check(struct vs_core *c);

@@ -67,7 +67,7 @@ static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 		vs_node_rebuild(n, false);
 	if (n->claims.job) {
 		VS_GROW(n->claims.beside, n->claims.cap_beside, n->claims.nbeside + 1);
-		n->claims.beside[n->claims.nbeside++] = (struct vs_claim) {
+		n->claims.beside[n->claims.nbeside++] = (struct vs_node_job) {
 			.job = n->claims.job, .restart = n->claims.restart,
 			.runs = vs_node_is(n, VS_COND_JOB_RUNS),
 		};
@@ -151,15 +151,15 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		struct vs_node *node = vs_node_at(c, ids[i]);
 
 		if (node)
-			vs_hold_sync(c, node);
+			vs_claim_sync(c, node);
 	}
 	if (job_places(c, ids, n, place, &nplace, err))
 		return -1;
-	if (vs_hold_gang(c, place, nplace, job, err))
+	if (vs_claim_take_gang(c, place, nplace, job, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = vs_node_at(c, ids[i]);
-		struct vs_hold *h;
+		struct vs_claim *h;
 
 		if (!node)
 			continue;

@@ -75,14 +75,14 @@ bool vs_vmotion_expected(struct vs_core *c, const struct vs_node *n)
 static void go(struct vs_core *c, struct vs_node *n,
 	       const struct vs_place_node *at, int64_t now_ms)
 {
-	struct vs_hold *hold = vs_vmotion_hold(c, n, at);
+	struct vs_claim *hold = vs_vmotion_claim(c, n, at);
 
 	if (!hold)
 		return;
 	n->vmotion.state = VS_VMOTION_DUE;
 	vs_op_at(c, n, VS_DO_RELOCATE, hold, now_ms);
 	if (n->op.kind != VS_OP_VMOTION) {	/* no budget, or it failed */
-		vs_vmotion_hold_end(c, n);
+		vs_vmotion_claim_end(c, n);
 		return;
 	}
 	n->vmotion.state = VS_VMOTION_GOES;
@@ -178,7 +178,7 @@ void vs_vmotion_look(struct vs_core *c, struct vs_node *n)
 		n->retry.look_after > c->slow_seq;
 	if (unsure || n->absent.how)
 		return;
-	vs_vmotion_hold_end(c, n);
+	vs_vmotion_claim_end(c, n);
 	m->to[0] = '\0';
 	if (m->state == VS_VMOTION_GOES)
 		m->state = VS_VMOTION_DUE;
@@ -242,13 +242,13 @@ static void arrived(struct vs_node *n, const char *was,
 /* Chosen by DRS at power-on; or moved while it was on: by vMotion where that may
  * be, else by HA, behind Slurm's back. */
 static void elsewhere(struct vs_core *c, struct vs_node *n,
-		      const struct vs_hold *h, const struct vs_vm *vm)
+		      const struct vs_claim *h, const struct vs_vm *vm)
 {
 	const struct vs_host *from = vs_host_get(&c->inv, h->host);
 	const char *was = from ? from->name : h->host;
 	struct vs_err err;
 
-	if (h->state != VS_HOLD_SEEN) {
+	if (h->state != VS_CLAIM_IN_USE) {
 		vs_info("node=%s runs on another host than was chosen: host=%s",
 			n->name, vm->host_ptr->name);
 		return;
@@ -266,7 +266,7 @@ static void elsewhere(struct vs_core *c, struct vs_node *n,
 
 void vs_evacuation_claim_changed(struct vs_core *c, struct vs_node *n,
 				 enum vs_claim_event e,
-				 const struct vs_hold *before)
+				 const struct vs_claim *before)
 {
 	if (e == VS_CLAIM_MOVED)
 		elsewhere(c, n, before, vs_node_vm(c, n));

@@ -16,7 +16,7 @@ struct vs_core;
 struct vs_host;
 struct vs_place_node;
 struct vs_node;
-struct vs_hold;
+struct vs_claim;
 
 /* due: it waits for its turn; drs: DRS is to move it; stays: it can't, why says
  * it, and its job has to end there. */
@@ -76,14 +76,14 @@ size_t vs_vmotion_places(struct vs_core *c, struct vs_node *const *nodes,
 			 size_t size);
 /* Its hold on the target, beside its own. unhold: was there one? end: and who
  * waits for room hears of it. */
-struct vs_hold *vs_vmotion_hold(struct vs_core *c, struct vs_node *n,
-				const struct vs_place_node *at);
+struct vs_claim *vs_vmotion_claim(struct vs_core *c, struct vs_node *n,
+				  const struct vs_place_node *at);
 /* Its place on that very host. -1: there is none. */
 int vs_vmotion_at(struct vs_core *c, const struct vs_node *n,
 		  const struct vs_host *to, struct vs_place_node *at);
-bool vs_vmotion_held(const struct vs_core *c, const struct vs_node *n);
+bool vs_vmotion_claimed(const struct vs_core *c, const struct vs_node *n);
 bool vs_vmotion_unhold(struct vs_core *c, const struct vs_node *n);
-void vs_vmotion_hold_end(struct vs_core *c, const struct vs_node *n);
+void vs_vmotion_claim_end(struct vs_core *c, const struct vs_node *n);
 
 /* evacuate_preview.c: "moves", "stays" and "nodes" of report.h's "leave". */
 void vs_vmotion_plan(struct vs_core *c, const struct vs_host *h, bool requeue,
@@ -91,7 +91,7 @@ void vs_vmotion_plan(struct vs_core *c, const struct vs_host *h, bool requeue,
 /* Its VM is not moving yet, but would if there is room. */
 bool vs_vmotion_expected(struct vs_core *c, const struct vs_node *n);
 /* The node that a hold's name means, of those that are no node's own; NULL. */
-const char *vs_vmotion_hold_of(const char *hold);
+const char *vs_vmotion_claim_node(const char *hold);
 /* evacuate_hints.c: a task of before this process is under way on the node's VM.
  * Is it by the hints a vMotion, its target is held as it was. */
 void vs_vmotion_adopted(struct vs_core *c, struct vs_node *n,

@@ -95,8 +95,8 @@ void vs_vmotion_adopted(struct vs_core *c, struct vs_node *n,
 		b = b->next;
 	to = b ? vs_host_get(&c->inv, b->host) : NULL;
 	if (!to || to == vm->host_ptr || vm->power != VS_POWER_ON ||
-	    vs_vmotion_held(c, n) || vs_vmotion_at(c, n, to, &at) ||
-	    !vs_vmotion_hold(c, n, &at))
+	    vs_vmotion_claimed(c, n) || vs_vmotion_at(c, n, to, &at) ||
+	    !vs_vmotion_claim(c, n, &at))
 		return;
 	n->vmotion.state = VS_VMOTION_GOES;
 	vs_strlcpy(n->vmotion.to, to->moid, sizeof(n->vmotion.to));

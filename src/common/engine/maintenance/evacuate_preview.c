@@ -96,7 +96,7 @@ static void kinds_fill(struct plan *p, struct vs_node **nodes, size_t n)
 		struct kind *k;
 
 		if (!used(nodes[i]) || must_stay(p, nodes[i], &err) ||
-		    vs_vmotion_held(p->c, nodes[i]))
+		    vs_vmotion_claimed(p->c, nodes[i]))
 			continue;
 		k = kind_of(p, nodes[i], true);
 		if (!k)
@@ -114,7 +114,7 @@ static void kinds_place(struct plan *p)
 		k->moves = vs_vmotion_places(p->c, k->nodes, k->n, k->at,
 					     k->why, sizeof(k->why));
 		for (size_t i = 0; i < k->moves; i++)
-			vs_vmotion_hold(p->c, k->nodes[i], &k->at[i]);
+			vs_vmotion_claim(p->c, k->nodes[i], &k->at[i]);
 	}
 	for (struct kind *k = p->kinds; k < p->kinds + p->nkinds; k++)
 		for (size_t i = 0; i < k->moves; i++)
@@ -135,7 +135,7 @@ static const char *stays(struct plan *p, struct vs_node *n, struct vs_err *err)
 	const char *why = must_stay(p, n, err);
 	struct kind *k;
 
-	if (why || vs_vmotion_held(p->c, n))
+	if (why || vs_vmotion_claimed(p->c, n))
 		return why;
 	k = kind_of(p, n, false);
 	if (!k)
@@ -166,13 +166,14 @@ static void row_add(struct plan *p, struct vs_node *n)
 void vs_vmotion_plan(struct vs_core *c, const struct vs_host *h, bool requeue,
 		     struct json_object *top)
 {
-	const struct vs_holds *holds = vs_ledger_holds(&c->ledger, h->moid);
+	const struct vs_host_claims *holds = vs_ledger_host_claims(&c->ledger,
+								   h->moid);
 	const struct vs_avoid *now =
 		vs_avoid_cause(VS_AVOID_DRAINED, h->moid);
 	VS_FREE struct vs_node **nodes = NULL;
 	struct plan p = { .c = c, .requeue = requeue || (now && now->requeue),
 			  .rows = vs_jb_arr() };
-	const struct vs_hold *hold;
+	const struct vs_claim *hold;
 	const struct vs_vm *vm;
 	size_t n = 0, cap = 0;
 

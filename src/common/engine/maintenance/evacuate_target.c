@@ -30,12 +30,12 @@ static void hold_name(const struct vs_node *n, char out[VS_NAME_LEN])
 	snprintf(out, VS_NAME_LEN, "%c%.*s", MARK, VS_NAME_LEN - 2, n->name);
 }
 
-const char *vs_vmotion_hold_of(const char *hold)
+const char *vs_vmotion_claim_node(const char *hold)
 {
 	return hold[0] == MARK ? hold + 1 : NULL;
 }
 
-bool vs_vmotion_held(const struct vs_core *c, const struct vs_node *n)
+bool vs_vmotion_claimed(const struct vs_core *c, const struct vs_node *n)
 {
 	char name[VS_NAME_LEN];
 
@@ -51,7 +51,7 @@ bool vs_vmotion_unhold(struct vs_core *c, const struct vs_node *n)
 	return !vs_ledger_release(&c->ledger, name);
 }
 
-void vs_vmotion_hold_end(struct vs_core *c, const struct vs_node *n)
+void vs_vmotion_claim_end(struct vs_core *c, const struct vs_node *n)
 {
 	if (!vs_vmotion_unhold(c, n))
 		return;
@@ -60,13 +60,13 @@ void vs_vmotion_hold_end(struct vs_core *c, const struct vs_node *n)
 }
 
 /* Its disks stay where they are, and so does its swap file. */
-struct vs_hold *vs_vmotion_hold(struct vs_core *c, struct vs_node *n,
-				const struct vs_place_node *at)
+struct vs_claim *vs_vmotion_claim(struct vs_core *c, struct vs_node *n,
+				  const struct vs_place_node *at)
 {
-	struct vs_hold hold;
+	struct vs_claim hold;
 	struct vs_err err;
 
-	vs_hold_of(c, n, at, n->claims.job, &hold);
+	vs_claim_build(c, n, at, n->claims.job, &hold);
 	hold_name(n, hold.node);
 	hold.disk_mb = hold.swap_mb = 0;
 	hold.moves = false;

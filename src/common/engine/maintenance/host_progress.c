@@ -87,16 +87,17 @@ static const struct vs_node *asleep(struct vs_core *c, const struct vs_vm *vm)
 void vs_host_remains(struct vs_core *c, const struct vs_host *h,
 		     struct vs_remains *out)
 {
-	const struct vs_holds *holds = vs_ledger_holds(&c->ledger, h->moid);
+	const struct vs_host_claims *holds = vs_ledger_host_claims(&c->ledger,
+								   h->moid);
 	struct tally t = { .r = out, .now = vs_wall_ms() / 1000 };
-	const struct vs_hold *hold;
+	const struct vs_claim *hold;
 	const struct vs_vm *vm;
 
 	vs_assert_locked();
 	*out = (struct vs_remains) { 0 };
 	if (holds)
 		LIST_FOREACH(hold, &holds->list, on_host) {
-			const char *comes = vs_vmotion_hold_of(hold->node);
+			const char *comes = vs_vmotion_claim_node(hold->node);
 			const struct vs_node *n = vs_node_named(
 				c, comes ? comes : hold->node);
 
@@ -266,9 +267,10 @@ static bool stays_there(struct vs_core *c, const char *node)
 
 static char *nodes_of(struct vs_core *c, const struct vs_host *h)
 {
-	const struct vs_holds *holds = vs_ledger_holds(&c->ledger, h->moid);
+	const struct vs_host_claims *holds = vs_ledger_host_claims(&c->ledger,
+								   h->moid);
 	struct vs_buf b = VS_BUF_INIT(NODES_MAX);
-	const struct vs_hold *hold;
+	const struct vs_claim *hold;
 	const struct vs_vm *vm;
 
 	if (holds)

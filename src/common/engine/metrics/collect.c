@@ -93,7 +93,7 @@ static void pf_read(struct vs_core *c, const struct vs_host *h, int i,
 			 (unsigned int)pf->of->device);
 		vs_strlcpy(p->label, pf->of->label, sizeof(p->label));
 	}
-	p->n[VS_VF_HELD] = use->held;
+	p->n[VS_VF_CLAIMED] = use->held;
 	p->n[VS_VF_OURS] = use->ours;
 	p->n[VS_VF_FOREIGN] = use->foreign;
 	p->n[VS_VF_SUSPECT] = use->suspect;

@@ -68,7 +68,7 @@ static void freed_start(struct vs_core *c, struct vs_freed *f,
 
 /* A VF of the wanted kind on its host: free already, or the victim's. For those
  * who take several, or vGPUs, see reclaim_groups(). */
-static bool helps_vf(struct vs_core *c, const struct vs_hold *h,
+static bool helps_vf(struct vs_core *c, const struct vs_claim *h,
 		     const struct vs_host *host, const struct vs_node *want,
 		     bool room)
 {
@@ -96,7 +96,7 @@ static bool takes_vms(struct vs_core *c, const struct vs_host *host)
 static bool helps(struct vs_core *c, const struct vs_node *victim,
 		  const struct vs_node *want)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, victim->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, victim->name);
 	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
 	const struct vs_host_sum *sum;
 	struct need n;
@@ -256,7 +256,7 @@ static void chain(struct vs_core *c, const int *ids, size_t n, bool on_its_way,
 	for (int i = 0; i < c->inv.nhosts; i++)
 		first[i] = -1;
 	for (size_t i = n; i-- > 0;) {
-		const struct vs_hold *h = vs_ledger_get(&c->ledger,
+		const struct vs_claim *h = vs_ledger_get(&c->ledger,
 						c->nodes[ids[i]].name);
 		const struct vs_host *host =
 			h ? vs_host_get(&c->inv, h->host) : NULL;
@@ -346,7 +346,7 @@ static size_t reclaim_groups(struct vs_core *c, const struct vs_refused *r,
 	by_host_make(c, all, &b);
 	for (size_t i = 0; i < n && missing; i++) {
 		int id = i < ngoing ? all->going[i] : all->warm[i - ngoing];
-		const struct vs_hold *h =
+		const struct vs_claim *h =
 			vs_ledger_get(&c->ledger, c->nodes[id].name);
 		struct vs_host *host =
 			h ? vs_host_get(&c->inv, h->host) : NULL;

@@ -61,7 +61,7 @@ static void moves(struct question *q, const struct vs_node *n, int sign)
 {
 	struct vs_core *c = q->c;
 	const struct vs_vm *vm = vs_node_vm(c, n);
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 
 	changed(q, vm ? vm->host_ptr : NULL);
 	changed(q, h ? vs_host_get(&c->inv, h->host) : NULL);
@@ -125,7 +125,7 @@ static bool has_vfs(const struct question *q, const struct vs_victim *v)
 	struct vs_core *c = q->c;
 
 	for (size_t i = 0; i < v->n; i++) {
-		const struct vs_hold *h;
+		const struct vs_claim *h;
 		const struct vs_node *n;
 
 		if (!may_move(q, v->ids[i]))

@@ -70,7 +70,7 @@ bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n)
 	if (!takes_vf(n) || n->seen != VS_SEEN_OFF)
 		return false;
 	for (size_t i = 0; i < c->nnodes; i++) {
-		const struct vs_hold *h;
+		const struct vs_claim *h;
 
 		other = &c->nodes[i];
 		if (other->claims.reclaimed_for != n->ahead.job ||
@@ -206,7 +206,7 @@ static bool gives_way(const struct vs_node *of, const struct vs_node *n)
 
 static void shift_held(struct vs_core *c, const struct vs_node *of, int sign)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, of->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, of->name);
 	const struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
 
 	if (!host)
@@ -287,7 +287,7 @@ static bool store_has_room(const struct vs_core *c, const struct vs_node *n)
 }
 
 bool vs_prefetch_place(struct vs_core *c, struct vs_node *n,
-		       struct vs_hold *hold)
+		       struct vs_claim *hold)
 {
 	struct vs_place_env env;
 	struct vs_place_node at;
@@ -304,6 +304,6 @@ bool vs_prefetch_place(struct vs_core *c, struct vs_node *n,
 	shift_all(c, n, -1);
 	if (rc)
 		return false;
-	vs_hold_of(c, n, &at, 0, hold);
+	vs_claim_build(c, n, &at, 0, hold);
 	return true;
 }

@@ -124,7 +124,7 @@ static void vf_free(struct vs_core *c)
 
 void vs_prefetch_claim_changed(struct vs_core *c, struct vs_node *n,
 			       enum vs_claim_event e,
-			       const struct vs_hold *before)
+			       const struct vs_claim *before)
 {
 	(void)before;
 	if (e == VS_CLAIM_RELEASED)
@@ -279,7 +279,7 @@ static void power(struct vs_node *n, int64_t now_ms)
 static void clone_it(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	int *in_vain = &vs_plans.in_vain[n->profile - c->profiles];
-	struct vs_hold at;
+	struct vs_claim at;
 
 	if (*in_vain >= IN_VAIN)
 		return;
@@ -315,7 +315,7 @@ static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
 static void clone_ahead(struct vs_core *c, struct vs_node *n,
 			int64_t now_ms)
 {
-	struct vs_hold at;
+	struct vs_claim at;
 
 	if (n->ahead.state != VS_AHEAD_CLONE || n->action != VS_DO_CLONE ||
 	    n->op.kind != VS_OP_NONE || now_ms < n->retry.not_before_ms)

@@ -12,7 +12,7 @@
 
 struct vs_core;
 struct vs_node;
-struct vs_hold;
+struct vs_claim;
 
 enum vs_ahead_state {
 	VS_AHEAD_NOT,
@@ -64,6 +64,6 @@ bool vs_prefetch_may_place(struct vs_core *c, const struct vs_node *n,
 /* Where a VM for this node should lie when its job starts: nothing is held,
  * hold is filled in for the clone's sake. False: nowhere, as far as is known. */
 bool vs_prefetch_place(struct vs_core *c, struct vs_node *n,
-		       struct vs_hold *hold);
+		       struct vs_claim *hold);
 
 #endif

@@ -96,11 +96,11 @@ static bool ask(struct vs_core *c, struct vs_node *n,
 
 bool vs_drs_waits(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	const struct vs_host *own = h ? vs_host_get(&c->inv, h->host) : NULL;
 
 	if (!vs_drs.on || n->drs.settled || !own ||
-	    h->state != VS_HOLD_PROMISED)
+	    h->state != VS_CLAIM_RESERVED)
 		return false;
 	if (n->drs.id && now_ms - n->drs.since_ms < WAIT_MS)
 		return true;
@@ -133,14 +133,14 @@ static struct vs_node *asker(struct vs_core *c, uint64_t id)
 
 static void take_answer(struct vs_core *c, struct vs_node *n, const char *host)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	const struct vs_host *to = vs_host_get(&c->inv, host);
 
-	if (!h || h->state != VS_HOLD_PROMISED || vs_node_vm(c, n))
+	if (!h || h->state != VS_CLAIM_RESERVED || vs_node_vm(c, n))
 		return;		/* it is too late for advice */
 	if (!strcmp(h->host, host)) {
 		vs_drs.agreed++;
-	} else if (to && !vs_hold_move_to(c, n, to)) {
+	} else if (to && !vs_claim_move(c, n, to)) {
 		vs_drs.moved++;
 		vs_info("node=%s DRS would rather have it on host=%s", n->name,
 			to->name);
@@ -168,9 +168,9 @@ void vs_drs_answered(struct vs_core *c, uint64_t id, const char *host,
 }
 
 void vs_drs_claim_changed(struct vs_core *c, struct vs_node *n,
-			  enum vs_claim_event e, const struct vs_hold *before)
+			  enum vs_claim_event e, const struct vs_claim *before)
 {
-	const struct vs_hold *h;
+	const struct vs_claim *h;
 	const char *prefers;
 
 	(void)before;

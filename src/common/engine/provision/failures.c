@@ -68,7 +68,7 @@ static void blame_shared(struct vs_core *c, const struct vs_node *n,
 			 const struct vs_err *err, int64_t now_ms)
 {
 	bool space = !strcmp(err->fault, VS_VC_FAULT_NO_SPACE);
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 
 	if (space && h && vs_stores_full(c, h->store,
 					 now_ms + VS_AVOID_HOST_MS))
@@ -91,7 +91,7 @@ static bool is_start(enum vs_op_kind k)
 
 /* PFs without a VF, or devices: whichever the fault speaks of. */
 static void blame_cards(const struct vs_host *at,
-			const struct vs_hold *h, const struct vs_err *err,
+			const struct vs_claim *h, const struct vs_err *err,
 			int64_t now_ms)
 {
 	bool device = !strcmp(err->fault, VS_VC_FAULT_NO_DEVICE);
@@ -105,7 +105,7 @@ static void blame_cards(const struct vs_host *at,
 static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 		  const struct vs_err *err, int64_t now_ms)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	struct vs_host *at = vs_host_get(&c->inv, host);
 
 	if (!at)
@@ -120,8 +120,8 @@ static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 			     err->text);
 		vs_breaker_failed(c, host, n->name, err->text, now_ms);
 	}
-	if (h && h->state == VS_HOLD_PROMISED)
-		vs_hold_drop(c, n);
+	if (h && h->state == VS_CLAIM_RESERVED)
+		vs_claim_release(c, n);
 }
 
 /* A guest that can't be asked is switched off instead. */

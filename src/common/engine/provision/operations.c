@@ -44,10 +44,10 @@ static struct vs_node *node_of_op(struct vs_core *c, uint64_t id)
 
 static void hold_back_to_promised(struct vs_core *c, struct vs_node *n)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 
-	if (h && h->state == VS_HOLD_REQUESTED)
-		vs_ledger_set_state(&c->ledger, h, VS_HOLD_PROMISED);
+	if (h && h->state == VS_CLAIM_STARTING)
+		vs_ledger_set_state(&c->ledger, h, VS_CLAIM_RESERVED);
 }
 
 static void op_started(void *arg, uint64_t id, const char *task)
@@ -201,7 +201,7 @@ static bool brake_passed(struct vs_node *n,
 /* Does the call's spec add VFs or devices? (See requests.c.) */
 static bool adds_devices(const struct vs_node *n,
 			 const struct vs_vm *vm, enum vs_action action,
-			 const struct vs_hold *h)
+			 const struct vs_claim *h)
 {
 	return vs_adapter_takes(n->profile->adapter) &&
 	       (action == VS_DO_CLONE ? !vs_clone_way_plain() :
@@ -210,7 +210,7 @@ static bool adds_devices(const struct vs_node *n,
 }
 
 static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
-		 struct vs_hold *h, int64_t now_ms)
+		 struct vs_claim *h, int64_t now_ms)
 {
 	struct vs_vm *vm = vs_node_vm(c, n);
 	const char *host = action == VS_DO_SHUTDOWN ||
@@ -260,7 +260,7 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 }
 
 void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
-	      struct vs_hold *at, int64_t now_ms)
+	      struct vs_claim *at, int64_t now_ms)
 {
 	start(c, n, action, at, now_ms);
 }
@@ -422,7 +422,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 				vs_op_set(c, n, VS_OP_ADOPTED, (uint64_t)id,
 				       vm->moid, vm->host, now_ms);
 				vs_op_task_note(n, task->moid);
-				vs_hold_adopted(c, n, vs_node_vm(c, n));
+				vs_claim_adopt(c, n, vs_node_vm(c, n));
 				vs_info("node=%s task=%s (%s) is under way: adopted",
 					n->name, task->moid, task->name);
 			}

@@ -23,7 +23,7 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 /* The same for a hold that isn't the node's: a clone whose VM stays off, a
  * vMotion */
 void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
-	      struct vs_hold *at, int64_t now_ms);
+	      struct vs_claim *at, int64_t now_ms);
 void vs_strays_pass(struct vs_core *c, int64_t now_ms);
 void vs_op_cancel(struct vs_core *c, struct vs_node *n);
 /* vCenter shows the node's VM on, for the first time since it was off. */
@@ -41,7 +41,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 		       size_t n);
 
 /* requests.c: the requests themselves; lock held */
-int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
+int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_claim *h,
 		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
 		const struct vs_vc_op *op, enum vs_op_kind *kind,
 		struct vs_err *err);

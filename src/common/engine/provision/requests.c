@@ -20,7 +20,7 @@ static int64_t not_yet(const struct vs_err *err)
 }
 
 static int64_t send_clone(struct vs_core *c, struct vs_node *n,
-			  const struct vs_hold *h, int64_t now_ms,
+			  const struct vs_claim *h, int64_t now_ms,
 			  const struct vs_vc_op *op, struct vs_err *err)
 {
 	VS_SPEC_FREE struct vs_spec s = { .nkv = 0 };
@@ -82,7 +82,7 @@ static int parent_keys(const struct vs_core *c, const struct vs_node *n,
 
 /* Of the parent on the host of its place: on when the call is over. */
 static int64_t send_instant(struct vs_core *c, struct vs_node *n,
-			    const struct vs_hold *h, int64_t now_ms,
+			    const struct vs_claim *h, int64_t now_ms,
 			    const struct vs_vc_op *op, struct vs_err *err)
 {
 	const struct vs_vm *parent = vs_parent_for(c, n, h, now_ms, err);
@@ -151,7 +151,7 @@ static int cards_gone(const struct vs_core *c, const struct vs_node *n,
 }
 
 static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
-				const struct vs_hold *h, struct vs_vm *vm,
+				const struct vs_claim *h, struct vs_vm *vm,
 				int64_t now_ms, const struct vs_vc_op *op,
 				struct vs_err *err)
 {
@@ -173,7 +173,7 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 }
 
 static int64_t send_power_on(struct vs_core *c, struct vs_node *n,
-			     struct vs_hold *h, struct vs_vm *vm,
+			     struct vs_claim *h, struct vs_vm *vm,
 			     const struct vs_vc_op *op, struct vs_err *err)
 {
 	int64_t id = vs_vc_vm_power_on(c->vc, vm->moid, h->host, op,
@@ -182,7 +182,7 @@ static int64_t send_power_on(struct vs_core *c, struct vs_node *n,
 	if (id > 0) {
 		vs_guest_words_stale(n);	/* its guest may write now */
 		vs_strlcpy(h->vm, vm->moid, sizeof(h->vm));
-		vs_ledger_set_state(&c->ledger, h, VS_HOLD_REQUESTED);
+		vs_ledger_set_state(&c->ledger, h, VS_CLAIM_STARTING);
 		n->power.on_ms = 0;
 	}
 	return id;
@@ -227,7 +227,7 @@ static int64_t send_destroy(struct vs_core *c, struct vs_vm *vm,
  * Queue the call of an action. Its id; 0 if nothing is to be sent yet; -1 with
  * err. The kind says which call it became.
  */
-int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_hold *h,
+int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_claim *h,
 		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
 		const struct vs_vc_op *op, enum vs_op_kind *kind,
 		struct vs_err *err)

@@ -55,7 +55,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 			  const struct vs_vm *vm, const char *why,
 			  int64_t now_ms)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	struct vs_err err;
 
 	vs_err_set(&err, VS_E_OTHER_HOST, "%s", why);

@@ -75,7 +75,7 @@ static void find(struct vs_core *c, struct vs_node *n)
 			    vs_node_nic(n, &vm->cards[i]) >= 0) {
 				vs_strlcpy(n->absent.vm, vm->moid,
 					   sizeof(n->absent.vm));
-				vs_hold_drop(c, n);
+				vs_claim_release(c, n);
 				return;
 			}
 }

@@ -201,7 +201,7 @@ static bool must_renew(const struct vs_node *n)
 }
 
 void vs_node_claim_changed(struct vs_core *c, struct vs_node *n,
-			   enum vs_claim_event e, const struct vs_hold *before)
+			   enum vs_claim_event e, const struct vs_claim *before)
 {
 	(void)c;
 	(void)before;
@@ -244,7 +244,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (vs_op_hangs(n, now_ms) && !n->kept->barred)
 		vs_node_touch(n);
 	vs_missing_look(c, n, now_ms);
-	vs_hold_sync(c, n);
+	vs_claim_sync(c, n);
 	vs_vmotion_look(c, n);
 	n->seen = seen_of(c, n);
 	vs_foreign_look(c, n);
@@ -264,7 +264,7 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 /* ---- act ------------------------------------------------------------------- */
 
-static bool avoided(const struct vs_core *c, const struct vs_hold *h)
+static bool avoided(const struct vs_core *c, const struct vs_claim *h)
 {
 	for (int i = 0; i < h->ncards; i++)
 		if (vs_avoid_get(c, h->host, h->cards[i].pf))
@@ -276,16 +276,16 @@ static bool avoided(const struct vs_core *c, const struct vs_hold *h)
 /* A place is needed before a VM is built, moved, changed or started. */
 static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
 	struct vs_err err = { 0 };
 
 	/* Others may have come there since: DRS moves VMs at power-on. */
-	if (h && h->state == VS_HOLD_PROMISED &&
+	if (h && h->state == VS_CLAIM_RESERVED &&
 	    (!host || !vs_host_usable(host) || vs_clone_lacks(c, n) ||
 	     h->ncards != vs_adapter_takes(n->profile->adapter) ||
-	     avoided(c, h) || !vs_hold_fits(c, n) || !vs_stores_right(c, h))) {
-		vs_hold_drop(c, n);
+	     avoided(c, h) || !vs_claim_fits(c, n) || !vs_stores_right(c, h))) {
+		vs_claim_release(c, n);
 		h = NULL;
 	}
 	if (h && !(vs_node_is(n, VS_COND_DECLARED_LOST) && vs_clone_lacks(c, n)))
@@ -294,7 +294,7 @@ static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_retry_pause(n, now_ms + 1000);
 		return false;
 	}
-	if (!vs_hold_for(c, n, &err))
+	if (!vs_claim_take(c, n, &err))
 		return true;
 	if (n->retry.err.code != VS_E_SHORTAGE ||
 	    strcmp(n->retry.err.text, err.text))
@@ -460,8 +460,8 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if ((action == VS_DO_CLONE || action == VS_DO_PREPARE ||
 	     action == VS_DO_INSTANT) && vs_drs_waits(c, n, now_ms))
 		return;
-	if (action == VS_DO_POWER_ON && !vs_hold_fits(c, n)) {
-		vs_hold_drop(c, n);
+	if (action == VS_DO_POWER_ON && !vs_claim_fits(c, n)) {
+		vs_claim_release(c, n);
 		vs_retry_pause(n, now_ms + 500);
 		return;
 	}

@@ -220,9 +220,9 @@ static void scan(struct vs_core *c)
 /* A power-on of it may be under way that nobody has a hold for. */
 static void hold_take(struct vs_core *c, const struct vs_vm *vm)
 {
-	struct vs_hold h = { .state = VS_HOLD_PROMISED };
+	struct vs_claim h = { .state = VS_CLAIM_RESERVED };
 	struct vs_share takes;
-	struct vs_hold *taken;
+	struct vs_claim *taken;
 
 	for (int i = 0; i < vm->ncards && h.ncards < VS_NICS_MAX; i++)
 		if (vm->cards[i].kind == VS_NIC_SRIOV)
@@ -242,12 +242,12 @@ static void hold_take(struct vs_core *c, const struct vs_vm *vm)
 	if (vs_ledger_take(&c->ledger, &h, NULL))
 		return;
 	taken = vs_ledger_get(&c->ledger, vm->name);
-	vs_ledger_set_state(&c->ledger, taken, VS_HOLD_REQUESTED);
+	vs_ledger_set_state(&c->ledger, taken, VS_CLAIM_STARTING);
 	own.holds_left = true;
 }
 
 /* On: its card counts. Gone, or off with no task at work on it: nothing does. */
-static bool hold_is_over(const struct vs_core *c, const struct vs_hold *h)
+static bool hold_is_over(const struct vs_core *c, const struct vs_claim *h)
 {
 	const struct vs_vm *vm = vs_vm_get(&c->inv, h->vm);
 	const struct vs_orphan *o;
@@ -262,14 +262,14 @@ static bool hold_is_over(const struct vs_core *c, const struct vs_hold *h)
 
 static void holds_end(struct vs_core *c)
 {
-	struct vs_hold *h, *tmp;
+	struct vs_claim *h, *tmp;
 
 	if (!own.holds_left)
 		return;
 	own.holds_left = false;
 	HASH_ITER(hh, c->ledger.holds, h, tmp) {
 		if (h->parent || vs_node_named(c, h->node) ||
-		    vs_vmotion_hold_of(h->node))
+		    vs_vmotion_claim_node(h->node))
 			continue;
 		if (!hold_is_over(c, h)) {
 			own.holds_left = true;
@@ -364,7 +364,7 @@ void vs_orphans_seen(const struct vs_port_node *rows,
 				o->unknown_to_slurm = !rows[i].flags;
 }
 
-void vs_holds_left(void)
+void vs_orphans_claims_left(void)
 {
 	own.holds_left = true;
 }

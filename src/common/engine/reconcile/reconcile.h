@@ -62,7 +62,7 @@ size_t vs_orphans_confirm(int64_t minute);
 /* They are looked for in the next turn, however short ago they were. */
 void vs_orphans_look_again(void);
 /* There are holds of names that are no nodes. */
-void vs_holds_left(void);
+void vs_orphans_claims_left(void);
 /* Their names, for Slurm to say which are nodes: rows whose flags are not 0. Returns
  * how many; the caller frees *rows and the names. */
 struct vs_port_node;

@@ -259,7 +259,7 @@ static int64_t calls_of(enum vs_parent_step step)
 }
 
 int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_hold *h, struct vs_parent_asked **all,
+		      const struct vs_claim *h, struct vs_parent_asked **all,
 		      int64_t *calls)
 {
 	struct vs_parent_key key = { .store = "" };

@@ -36,7 +36,7 @@
 struct row {
 	struct vs_node *n;
 	const struct vs_plan_want *want;
-	const struct vs_hold *hold;	/* it has or would have it; or NULL */
+	const struct vs_claim *hold;	/* it has or would have it; or NULL */
 	enum vs_action steps[STEPS_MAX];
 	size_t nsteps;
 	bool waits;			/* it can't be served now */
@@ -185,7 +185,7 @@ static bool not_served(struct vs_core *c, const int *ids, struct plan *p)
 
 /* The names that a new place's hold lacks. */
 static void hold_name(struct vs_core *c, const struct vs_node *n,
-		      struct vs_hold *h)
+		      struct vs_claim *h)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
@@ -390,7 +390,7 @@ static struct json_object *row_json(const struct row *r, size_t most)
 	if (clones(r) && r->n->profile->clone != VS_CLONE_FULL)
 		vs_jb_str(o, "clone", vs_clone_name(r->n->profile->clone));
 	vs_report_str(o, "host", placed ? r->want->host : NULL);
-	vs_report_str(o, "pf", placed ? vs_hold_pfs(r->hold, pfs) : NULL);
+	vs_report_str(o, "pf", placed ? vs_claim_pfs(r->hold, pfs) : NULL);
 	vs_jb_int(o, "calls", (int64_t)r->nsteps);
 	if (most > r->nsteps)
 		vs_jb_int(o, "calls_most", (int64_t)most);

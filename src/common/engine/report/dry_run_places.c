@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the nodes of a plan would be: by the very functions that place a job's
- * nodes (vs_job_place, vs_hold_ask, vs_place).
+ * nodes (vs_job_place, vs_claim_request, vs_place).
  *
  * All nodes may be asked for, and slurmctld may not wait for that. So nodes and
  * hosts are read in pieces, and the lock is lent between two of them. The last
@@ -89,7 +89,7 @@ static int node_asks(struct vs_core *c, struct vs_node *n,
 	if (c->observe)
 		return vs_observe_place(c, n, to, err);
 	needs = vs_job_place(c, n, vs_kept_now(c, n->id)->avail, err);
-	if (needs > 0 && vs_hold_ask(c, n, to, err))
+	if (needs > 0 && vs_claim_request(c, n, to, err))
 		return -1;
 	return needs;
 }
@@ -107,7 +107,7 @@ static void node_read(struct vs_core *c, struct vs_plan_places *p, size_t i,
 	const struct vs_place_tables tables = vs_tables_get(c);
 	struct vs_plan_want *want = &p->wants[i];
 	struct vs_node *n = &c->nodes[want->id];
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	struct vs_place_node at;
 	struct vs_err err;
 
@@ -203,7 +203,7 @@ static void place_note(struct vs_plan_want *want,
 		       const struct vs_place_node *at)
 {
 	want->placed = true;
-	vs_hold_fill(at->profile, at, 0, &want->hold);
+	vs_claim_fill(at->profile, at, 0, &want->hold);
 	host_note(want, at->host, 0);
 }
 
@@ -235,8 +235,8 @@ bool vs_plan_places_find(struct vs_core *c, struct vs_plan_places *p,
 		return false;
 	vs_unlock();
 	vs_snapshot_index(&p->snap);
-	p->never = !vs_ask_holds(&p->snap.env, &p->snap.tables, p->need,
-				 &p->why);
+	p->never = !vs_query_fits(&p->snap.env, &p->snap.tables, p->need,
+				  &p->why);
 	if (!p->never)
 		place(p);
 	vs_snapshot_free(&p->snap);

@@ -114,7 +114,7 @@ static void took_add(struct row *r, const struct vs_node *n, int64_t now_ms)
 
 /* A hold has its adapter's own first. */
 static void cards_add(struct row *r, const struct vs_node *n,
-		      const struct vs_hold *h)
+		      const struct vs_claim *h)
 {
 	const struct vs_adapter *a = n->profile->adapter;
 	int all = h ? h->ncards : 0;
@@ -126,7 +126,7 @@ static void cards_add(struct row *r, const struct vs_node *n,
 
 static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	const struct vs_vm *vm = vs_node_vm(c, n);
 	const struct vs_host *host =
 		vm && vm->power == VS_POWER_ON ? vm->host_ptr :

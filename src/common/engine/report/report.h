@@ -313,7 +313,7 @@ void vs_parents_states(const struct vs_core *c,
  */
 struct vs_parent_asked;
 int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_hold *h, struct vs_parent_asked **all,
+		      const struct vs_claim *h, struct vs_parent_asked **all,
 		      int64_t *calls);
 void vs_parents_asked_free(struct vs_parent_asked *all);
 

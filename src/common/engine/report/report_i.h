@@ -23,7 +23,7 @@ struct vs_plan_want {			/* a node that is asked for */
 	int needs;			/* a place: 1; 0: none; -1: not served */
 	bool held;			/* it has one */
 	bool placed;			/* it has or would have this one: */
-	struct vs_hold hold;		/* of a new place without node and VM */
+	struct vs_claim hold;		/* of a new place without node and VM */
 	char host[VS_LABEL_LEN];	/* its host's name, "": not known */
 	int host_at;			/* and index; of `hosts`, if not known */
 };

@@ -103,7 +103,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 {
 	struct json_object *o = vs_jb_obj(NULL);
 	struct vs_vm *vm = vs_node_vm(c, n);
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	char pfs[VS_PFS_LEN], macs[VS_MACS_LEN];
 	const struct vs_host *host =
 		vm && vm->power == VS_POWER_ON ? vm->host_ptr :
@@ -113,7 +113,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	vs_jb_str(o, "vm_state", vs_report_vm_state(c, n, vm));
 	vs_jb_str(o, "slurm_state", vs_report_slurm_state(n->flags));
 	vs_report_str(o, "host", host ? host->name : NULL);
-	vs_report_str(o, "pf", h ? vs_hold_pfs(h, pfs) : NULL);
+	vs_report_str(o, "pf", h ? vs_claim_pfs(h, pfs) : NULL);
 	vs_report_str(o, "mac", vs_node_macs(n, macs));
 	vs_jb_str(o, "adapter", n->profile->adapter->name);
 	vs_jb_str(o, "partition", n->conf->partition);

@@ -229,11 +229,11 @@ static void nodes_make(struct vs_core *c)
 /* A power-on may be under way: vCenter's word ends its hold (orphan_vms.c). */
 static void hold_leaves(struct vs_core *c, const char *node)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, node);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, node);
 	char moving[VS_NAME_LEN + 1];		/* see evacuate.c */
 
-	if (h && h->state == VS_HOLD_REQUESTED)
-		vs_holds_left();
+	if (h && h->state == VS_CLAIM_STARTING)
+		vs_orphans_claims_left();
 	else
 		vs_ledger_release(&c->ledger, node);
 	snprintf(moving, sizeof(moving), ">%s", node);

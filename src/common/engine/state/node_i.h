@@ -26,7 +26,7 @@ enum vs_missing { VS_MISSING_NOT, VS_MISSING_SEEN, VS_MISSING_SLURM };
 /* What was last said in the log of a drained node's power-down. */
 enum vs_said { VS_SAID_NOTHING, VS_SAID_STAYS, VS_SAID_DOWN };
 
-struct vs_claim { uint32_t job, restart; bool runs; };
+struct vs_node_job { uint32_t job, restart; bool runs; };
 
 /* What is known of a node until one of its facts is touched: few bytes, side
  * by side, for those that ask of all nodes at once. */
@@ -50,7 +50,7 @@ struct vs_kept {
 /* Who has the node: jobs/ alone writes it. */
 struct vs_node_claims {
 	uint32_t job, restart;		/* job 0: none */
-	struct vs_claim *beside;	/* of jobs that share the node with it */
+	struct vs_node_job *beside;	/* of jobs that share the node with it */
 	size_t nbeside, cap_beside;
 	int64_t since_ms;
 	int64_t left_ms;		/* its job went before a boot; 0: not so */

@@ -70,13 +70,13 @@ static const enum vs_vc_net_type net_kinds[] = {
 };
 
 int vs_spec_nics(struct vs_core *c, const struct vs_node *n,
-		 const struct vs_hold *h, int64_t now_ms, struct vs_spec *s,
+		 const struct vs_claim *h, int64_t now_ms, struct vs_spec *s,
 		 struct vs_err *err)
 {
 	const struct vs_adapter *a = n->profile->adapter;
 
 	for (s->ncards = 0; s->ncards < vs_adapter_nics(a); s->ncards++) {
-		const struct vs_hold_card *held = vs_adapter_vfs(a) &&
+		const struct vs_claim_vf *held = vs_adapter_vfs(a) &&
 			s->ncards < h->ncards ? &h->cards[s->ncards] : NULL;
 
 		s->cards[s->ncards] = (struct vs_vc_nic_spec) {
@@ -95,7 +95,7 @@ int vs_spec_nics(struct vs_core *c, const struct vs_node *n,
 }
 
 void vs_spec_hardware(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_hold *h, struct vs_spec *s,
+		      const struct vs_claim *h, struct vs_spec *s,
 		      struct vs_vc_hw *hw)
 {
 	/* "" takes it away, in case that the VM or its template has it */
@@ -145,7 +145,7 @@ struct vs_vc_clone vs_clone_base(const struct vs_core *c,
 /* As large as its clones and with cards like theirs, whose keys they have; its
  * own MACs, for the template's guest may use them until it is frozen. */
 int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
-			       const struct vs_hold *h,
+			       const struct vs_claim *h,
 			       const struct vs_parent *p,
 			       const struct vs_vc_op *op, struct vs_err *err)
 {

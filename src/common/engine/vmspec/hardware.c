@@ -48,7 +48,7 @@ static enum vs_vc_auto secure(enum vs_hw_word s)
 }
 
 void vs_hardware_fill(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_hold *h, struct vs_vc_hw *hw)
+		      const struct vs_claim *h, struct vs_vc_hw *hw)
 {
 	const struct vs_profile *p = n->profile;
 	const struct vs_host *host = vs_host_get(&c->inv, h->host);
@@ -81,7 +81,7 @@ void vs_hardware_again(const struct vs_profile *p, struct vs_vc_hw *hw)
 }
 
 const char *vs_hardware_numa(const struct vs_core *c, const struct vs_node *n,
-			     const struct vs_hold *h, char out[VS_NUMA_LEN])
+			     const struct vs_claim *h, char out[VS_NUMA_LEN])
 {
 	const struct vs_host *host = h ? vs_host_get(&c->inv, h->host) : NULL;
 	const char *pcis[VS_NICS_MAX];
@@ -96,7 +96,7 @@ const char *vs_hardware_numa(const struct vs_core *c, const struct vs_node *n,
 }
 
 static bool numa_right(const struct vs_core *c, const struct vs_node *n,
-		       const struct vs_vm *vm, const struct vs_hold *h)
+		       const struct vs_vm *vm, const struct vs_claim *h)
 {
 	char want[VS_NUMA_LEN];
 
@@ -116,7 +116,7 @@ static bool cpu_right(const struct vs_node *n, const struct vs_vm *vm)
 }
 
 bool vs_hardware_right(const struct vs_core *c, const struct vs_node *n,
-		       const struct vs_vm *vm, const struct vs_hold *h)
+		       const struct vs_vm *vm, const struct vs_claim *h)
 {
 	return cpu_right(n, vm) && numa_right(c, n, vm, h);
 }
@@ -124,7 +124,7 @@ bool vs_hardware_right(const struct vs_core *c, const struct vs_node *n,
 bool vs_hardware_settled(struct vs_core *c, const struct vs_node *n,
 			 const struct vs_vm *vm)
 {
-	const struct vs_hold *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 
 	if (strcmp(vm->host, n->op.host) && !vs_vm_bound(vm))
 		return true;

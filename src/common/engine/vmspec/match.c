@@ -63,7 +63,7 @@ bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm)
 }
 
 enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
-			      const struct vs_vm *vm, const struct vs_hold *h,
+			      const struct vs_vm *vm, const struct vs_claim *h,
 			      uint32_t job, uint32_t restart)
 {
 	enum vs_profile_fit fit = vs_node_fit(c, n, vm);

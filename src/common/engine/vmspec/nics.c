@@ -41,14 +41,14 @@ const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN])
 
 /* Off: the card must be able to land on the PF that is held for it. */
 static bool card_lands(const struct vs_nic *card,
-		       const struct vs_hold_card *held)
+		       const struct vs_claim_vf *held)
 {
 	return card->automatic ? held->automatic :
 		!held->automatic && !strcmp(card->pci, held->pf);
 }
 
 bool vs_node_nics_right(const struct vs_node *n, const struct vs_vm *vm,
-			const struct vs_hold *h)
+			const struct vs_claim *h)
 {
 	int want = vs_adapter_nics(n->profile->adapter), count = 0, k;
 	unsigned int found = 0;
@@ -74,7 +74,7 @@ bool vs_node_nics_right(const struct vs_node *n, const struct vs_vm *vm,
 }
 
 int vs_node_nics(const struct vs_node *n, const struct vs_vm *vm,
-		 struct vs_hold_card to[VS_NICS_MAX])
+		 struct vs_claim_vf to[VS_NICS_MAX])
 {
 	int count = 0;
 

@@ -31,7 +31,7 @@ static const struct vs_adapter *slot(const struct vs_node *n, int k, int *card)
  * address says all that there is. */
 static bool fixed_is(const struct vs_vm *vm, const struct vs_nic *card,
 		     const struct vs_adapter *a,
-		     const struct vs_hold_card *held)
+		     const struct vs_claim_vf *held)
 {
 	const struct vs_pf *row = vm->host_ptr ?
 		vs_host_device(vm->host_ptr, card->pci) : NULL;
@@ -46,7 +46,7 @@ static bool fixed_is(const struct vs_vm *vm, const struct vs_nic *card,
 /* held NULL: whichever of its kind. */
 static bool card_is(const struct vs_vm *vm, const struct vs_nic *card,
 		    const struct vs_adapter *a,
-		    const struct vs_hold_card *held)
+		    const struct vs_claim_vf *held)
 {
 	const struct vs_adapter_type_info *kind = vs_adapter_type_info(a);
 
@@ -62,7 +62,7 @@ static bool card_is(const struct vs_vm *vm, const struct vs_nic *card,
 
 /* The VM's first card of that kind that no slot has; -1. */
 static int card_of(const struct vs_vm *vm, unsigned int taken,
-		   const struct vs_adapter *a, const struct vs_hold_card *held)
+		   const struct vs_adapter *a, const struct vs_claim_vf *held)
 {
 	for (int i = 0; i < vm->ncards; i++)
 		if (!(taken & 1u << i) && card_is(vm, &vm->cards[i], a, held))
@@ -71,7 +71,7 @@ static int card_of(const struct vs_vm *vm, unsigned int taken,
 }
 
 bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
-			   const struct vs_hold *h)
+			   const struct vs_claim *h)
 {
 	bool off = vm->power != VS_POWER_ON;
 	const struct vs_adapter *a;
@@ -92,7 +92,7 @@ bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
 }
 
 void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
-		     struct vs_hold_card to[VS_NICS_MAX], int *count)
+		     struct vs_claim_vf to[VS_NICS_MAX], int *count)
 {
 	const struct vs_adapter *a;
 	unsigned int taken = 0;
@@ -143,7 +143,7 @@ int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
 }
 
 /* A device by its address, as its host has it. */
-static int spec_fixed(struct vs_core *c, const struct vs_hold *h, int card,
+static int spec_fixed(struct vs_core *c, const struct vs_claim *h, int card,
 		      int64_t now_ms, struct vs_vc_nic_spec *s,
 		      struct vs_err *err)
 {
@@ -164,7 +164,7 @@ static int spec_fixed(struct vs_core *c, const struct vs_hold *h, int card,
 }
 
 /* What its host says of the parameters that the adapter gives its devices. */
-static int spec_params(struct vs_core *c, const struct vs_hold *h,
+static int spec_params(struct vs_core *c, const struct vs_claim *h,
 		       int64_t now_ms, struct vs_vc_nic_spec *s,
 		       struct vs_err *err)
 {
@@ -177,7 +177,7 @@ static int spec_params(struct vs_core *c, const struct vs_hold *h,
 }
 
 int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
-		    const struct vs_hold *h, int64_t now_ms,
+		    const struct vs_claim *h, int64_t now_ms,
 		    struct vs_vc_nic_spec *s, int *count, struct vs_err *err)
 {
 	const struct vs_adapter *a;

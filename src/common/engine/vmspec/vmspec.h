@@ -18,11 +18,11 @@ int vs_node_nic(const struct vs_node *n, const struct vs_nic *card);
 const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN]);
 /* The PFs of its VM's VFs ("": not shown), in the order of the node's cards. */
 int vs_node_nics(const struct vs_node *n, const struct vs_vm *vm,
-		 struct vs_hold_card to[VS_NICS_MAX]);
+		 struct vs_claim_vf to[VS_NICS_MAX]);
 /* Has it exactly one card with each of our MACs, of the right kind, on the
  * right network, and on the PF that is held if that was an explicit choice? */
 bool vs_node_nics_right(const struct vs_node *n, const struct vs_vm *vm,
-			const struct vs_hold *h);
+			const struct vs_claim *h);
 bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n);
 
 /* ---- match.c: is this VM what its node needs? ------------------------------ */
@@ -39,7 +39,7 @@ bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm);
 /* A VM of ours that is off, for a job that has this hold (NULL: none yet). */
 enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
-			      const struct vs_vm *vm, const struct vs_hold *h,
+			      const struct vs_vm *vm, const struct vs_claim *h,
 			      uint32_t job, uint32_t restart);
 /* Its parent is gone, or another VM by now: it can't start. */
 bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child);
@@ -50,11 +50,11 @@ bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child);
  * beside it, say, and they are those; h: while it is off, those held for it
  * (NULL: whichever). */
 bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
-			   const struct vs_hold *h);
+			   const struct vs_claim *h);
 /* The rows that they are counted on, in the order of the node's slots, into
  * to[*count], and behind those that are there. */
 void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
-		     struct vs_hold_card to[VS_NICS_MAX], int *count);
+		     struct vs_claim_vf to[VS_NICS_MAX], int *count);
 /* Has it a device by its address? Then it can be registered on no other host,
  * before that was taken out of it. */
 bool vs_vm_bound(const struct vs_vm *vm);
@@ -67,7 +67,7 @@ int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
 /* The same for a spec: cards s[*count] on, by what is held. -1: not now, and
  * why; VS_OK: it is being asked for (inventory.h). */
 int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
-		    const struct vs_hold *h, int64_t now_ms,
+		    const struct vs_claim *h, int64_t now_ms,
 		    struct vs_vc_nic_spec *s, int *count, struct vs_err *err);
 /* "10de:20b0,10de:any,none" for the guest, to be free()d; NULL: it has none. */
 char *vs_node_device_ids(const struct vs_node *n);
@@ -101,11 +101,11 @@ void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
 /* Fills the node's cards and devices, by what is held. Returns 0. Returns -1 as
  * vs_spec_devices() does. */
 int vs_spec_nics(struct vs_core *c, const struct vs_node *n,
-		 const struct vs_hold *h, int64_t now_ms, struct vs_spec *s,
+		 const struct vs_claim *h, int64_t now_ms, struct vs_spec *s,
 		 struct vs_err *err);
 /* Fills hw with what is in s and with the profile's hardware; it borrows s. */
 void vs_spec_hardware(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_hold *h, struct vs_spec *s,
+		      const struct vs_claim *h, struct vs_spec *s,
 		      struct vs_vc_hw *hw);
 /* The resource pool (moId) of VMs on this host; NULL: the host is NULL, or of no
  * cluster that the configuration names. */
@@ -121,7 +121,7 @@ struct vs_vc_clone vs_clone_base(const struct vs_core *c,
 /* Queues a full clone that will be frozen, p->name, for such VMs as n's. The
  * call's id, or -1 with err. */
 int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
-			       const struct vs_hold *h,
+			       const struct vs_claim *h,
 			       const struct vs_parent *p,
 			       const struct vs_vc_op *op, struct vs_err *err);
 /* Are clones of the kind made of a parent on their own host? */
@@ -152,16 +152,16 @@ void vs_hardware_set(struct vs_profile *p, const struct vs_conf_partition *part)
 void vs_hardware_template(struct vs_profile *p, const struct vs_vc_template *t);
 /* Into a spec: sizes, reservations, shares, latency, firmware. */
 void vs_hardware_fill(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_hold *h, struct vs_vc_hw *hw);
+		      const struct vs_claim *h, struct vs_vc_hw *hw);
 /* A VM that exists may have another than the template's by now. */
 void vs_hardware_again(const struct vs_profile *p, struct vs_vc_hw *hw);
 /* numa.nodeAffinity of a VM that is placed so, "": none. Returns out. */
 const char *vs_hardware_numa(const struct vs_core *c, const struct vs_node *n,
-			     const struct vs_hold *h, char out[VS_NUMA_LEN]);
+			     const struct vs_claim *h, char out[VS_NUMA_LEN]);
 /* Is what depends on the host right for where it lies, and its hold (or NULL)?
  * Of a VM that is off; the rest is in the profile's hash. */
 bool vs_hardware_right(const struct vs_core *c, const struct vs_node *n,
-		       const struct vs_vm *vm, const struct vs_hold *h);
+		       const struct vs_vm *vm, const struct vs_claim *h);
 /* Does the VM show all that the node's finished reconfigure (n->op) was to do?
  * Also true of one that has gone to another host, and may. */
 bool vs_hardware_settled(struct vs_core *c, const struct vs_node *n,

@@ -142,7 +142,8 @@ uint32_t vs_nic_entries(const struct vs_host *h, const struct vs_nic *c)
 	}
 }
 
-uint32_t vs_hold_rows(const struct vs_host *h, const struct vs_hold_card *card)
+uint32_t vs_claim_entries(const struct vs_host *h,
+			  const struct vs_claim_vf *card)
 {
 	uint32_t mask = pf_bit(h, card->pf);
 
@@ -161,7 +162,7 @@ int vs_nic_takes(const struct vs_host *h, uint32_t rows, int i,
 		vs_vgpu_crowds(h, i, c->network) : 0;
 }
 
-int vs_hold_takes(const struct vs_host *h, uint32_t rows, int i)
+int vs_claim_takes(const struct vs_host *h, uint32_t rows, int i)
 {
 	/* several rows are PFs, and a PF crowds no other row */
 	return rows >> i & 1 ? 1 : vs_entry_crowds(h, i, __builtin_ctz(rows));
@@ -177,7 +178,7 @@ static bool is_for(const struct vs_nic *c, bool device)
 
 /* Does the VM have what the hold is for? All its cards are shown at once. */
 bool vs_vm_has_nics(const struct vs_vm *vm, const struct vs_host *h,
-		    const struct vs_hold *hold)
+		    const struct vs_claim *hold)
 {
 	bool device = h->devices != NULL;
 

@@ -104,20 +104,20 @@ static void taken_start(const struct now *u, struct vs_taken *t, int sign)
 	}
 }
 
-static void take_holds(const struct now *u, const struct vs_holds *of,
+static void take_holds(const struct now *u, const struct vs_host_claims *of,
 		       struct vs_taken *t)
 {
-	const struct vs_hold *d;
+	const struct vs_claim *d;
 
 	LIST_FOREACH(d, &of->list, on_host)
-		vs_room_take_hold(u->inv, d, t);
+		vs_shared_capacity_take_claim(u->inv, d, t);
 }
 
 /* Its sum may change with what isn't on it. */
 static bool crosses(const struct now *u, const struct vs_host *h,
-		    const struct vs_holds *of)
+		    const struct vs_host_claims *of)
 {
-	const struct vs_hold *d;
+	const struct vs_claim *d;
 
 	LIST_FOREACH(d, &of->list, on_host) {
 		const struct vs_vm *vm =
@@ -154,7 +154,7 @@ static void sum_host(const struct now *u, const struct vs_host *h)
 {
 	struct vs_free_capacity *s = u->s;
 	struct vs_taken *t = &s->taken[h->index];
-	const struct vs_holds *of = vs_ledger_holds(u->l, h->moid);
+	const struct vs_host_claims *of = vs_ledger_host_claims(u->l, h->moid);
 	struct vs_host_sum was = s->hosts[h->index];
 	const struct vs_vm *vm;
 
@@ -205,7 +205,7 @@ static void sum_nowhere(const struct now *u)
 	taken_start(u, t, 1);
 }
 
-static void lose(struct vs_free_capacity *s, const struct vs_holds *of)
+static void lose(struct vs_free_capacity *s, const struct vs_host_claims *of)
 {
 	for (size_t i = 0; i < s->nlost; i++) {
 		if (s->lost[i] == of)
@@ -247,7 +247,7 @@ static void rebuild(const struct now *u, const char *folder,
 		    const char *cluster_id)
 {
 	struct vs_free_capacity *s = u->s;
-	const struct vs_holds *of;
+	const struct vs_host_claims *of;
 
 	size_for(s, u->inv);
 	vs_strlcpy(s->folder, folder, sizeof(s->folder));
@@ -277,7 +277,7 @@ static void follow(const struct now *u)
 	struct vs_free_capacity *s = u->s;
 	VS_FREE int *crossing = s->crossing;
 	size_t ncrossing = s->ncrossing;
-	const struct vs_holds *of;
+	const struct vs_host_claims *of;
 	const struct vs_host *h;
 
 	s->crossing = NULL;
@@ -293,7 +293,7 @@ static void follow(const struct now *u)
 			s->generation++;
 		sum_host(u, h);
 	}
-	TAILQ_FOREACH_REVERSE(of, &u->l->by_change, vs_holds_changed,
+	TAILQ_FOREACH_REVERSE(of, &u->l->by_change, vs_host_claims_changed,
 			      by_change) {
 		if (of->changed <= s->ledger)
 			break;

@@ -59,7 +59,7 @@ struct vs_free_capacity {
 	struct vs_pool_capacity *room;		/* all of taken's pools */
 	struct vs_taken all;
 	size_t nhosts, npools;
-	const struct vs_holds **lost;	/* of hosts that are not there */
+	const struct vs_host_claims **lost; /* of hosts that are not there */
 	size_t nlost, cap_lost;
 	int *crossing;			/* hosts with a hold whose VM is not on
 					 * them: they change with it */

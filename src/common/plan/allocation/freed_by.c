@@ -68,7 +68,7 @@ static int gives(const struct vs_host *h, int i, const char *pci)
 	return row < h->npfs ? vs_entry_crowds(h, i, row) : 0;
 }
 
-bool vs_freed_add(struct vs_freed *f, const struct vs_hold *h, int most)
+bool vs_freed_add(struct vs_freed *f, const struct vs_claim *h, int most)
 {
 	struct vs_freed was = *f;
 	uint32_t lack = 0;

@@ -31,7 +31,7 @@ int vs_freed_capacity(const struct vs_freed *f);
 /* The hold's VM ends. Returns false and changes nothing if more than `most` VMs
  * (INT_MAX: no limit) gain nothing by this, because they need other
  * resources. */
-bool vs_freed_add(struct vs_freed *f, const struct vs_hold *h, int most);
+bool vs_freed_add(struct vs_freed *f, const struct vs_claim *h, int most);
 /* Does each that is of use make room for just one more, wherever it is? Else
  * several may have to go together, or one makes room for several. */
 bool vs_freed_singly(const struct vs_adapter *a);

@@ -20,35 +20,36 @@ void vs_ledger_init(struct vs_ledger *l)
 
 /* ---- the index by host -------------------------------------------------- */
 
-static struct vs_holds *holds_of(const struct vs_ledger *l, const char *host)
+static struct vs_host_claims *holds_of(const struct vs_ledger *l,
+				       const char *host)
 {
-	struct vs_holds *of;
+	struct vs_host_claims *of;
 
 	HASH_FIND_STR(l->hosts, host, of);
 	return of;
 }
 
-const struct vs_holds *vs_ledger_holds(const struct vs_ledger *l,
-				       const char *host)
+const struct vs_host_claims *vs_ledger_host_claims(const struct vs_ledger *l,
+						   const char *host)
 {
 	return holds_of(l, host);
 }
 
-static void note(struct vs_ledger *l, struct vs_holds *of)
+static void note(struct vs_ledger *l, struct vs_host_claims *of)
 {
 	of->changed = ++l->generation;
 	TAILQ_REMOVE(&l->by_change, of, by_change);
 	TAILQ_INSERT_TAIL(&l->by_change, of, by_change);
 }
 
-static void hold_note(struct vs_ledger *l, const struct vs_hold *h)
+static void hold_note(struct vs_ledger *l, const struct vs_claim *h)
 {
 	note(l, holds_of(l, h->host));
 }
 
-static void join(struct vs_ledger *l, struct vs_hold *h)
+static void join(struct vs_ledger *l, struct vs_claim *h)
 {
-	struct vs_holds *of = holds_of(l, h->host);
+	struct vs_host_claims *of = holds_of(l, h->host);
 
 	if (!of) {
 		of = vs_calloc(1, sizeof(*of));
@@ -61,7 +62,7 @@ static void join(struct vs_ledger *l, struct vs_hold *h)
 	note(l, of);
 }
 
-static void leave(struct vs_ledger *l, struct vs_hold *h)
+static void leave(struct vs_ledger *l, struct vs_claim *h)
 {
 	LIST_REMOVE(h, on_host);
 	hold_note(l, h);
@@ -71,8 +72,8 @@ static void leave(struct vs_ledger *l, struct vs_hold *h)
 
 void vs_ledger_clear(struct vs_ledger *l)
 {
-	struct vs_hold *h;
-	struct vs_holds *of;
+	struct vs_claim *h;
+	struct vs_host_claims *of;
 
 	while ((h = l->holds)) {
 		HASH_DEL(l->holds, h);
@@ -86,18 +87,18 @@ void vs_ledger_clear(struct vs_ledger *l)
 	l->cleared = ++l->generation;
 }
 
-struct vs_hold *vs_ledger_get(const struct vs_ledger *l, const char *node)
+struct vs_claim *vs_ledger_get(const struct vs_ledger *l, const char *node)
 {
-	struct vs_hold *h;
+	struct vs_claim *h;
 
 	HASH_FIND_STR(l->holds, node, h);
 	return h;
 }
 
-int vs_ledger_take(struct vs_ledger *l, const struct vs_hold *hold,
+int vs_ledger_take(struct vs_ledger *l, const struct vs_claim *hold,
 		   struct vs_err *err)
 {
-	struct vs_hold *h;
+	struct vs_claim *h;
 
 	if (!hold->node[0] || !hold->host[0])
 		return vs_err_set(err, VS_E_BUG,
@@ -109,19 +110,20 @@ int vs_ledger_take(struct vs_ledger *l, const struct vs_hold *hold,
 				  h->node, h->host);
 	h = vs_calloc(1, sizeof(*h));
 	*h = *hold;
-	h->state = VS_HOLD_PROMISED;
+	h->state = VS_CLAIM_RESERVED;
 	HASH_ADD_STR(l->holds, node, h);
 	join(l, h);
 	return 0;
 }
 
-int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
-			enum vs_hold_state state)
+int vs_ledger_set_state(struct vs_ledger *l, struct vs_claim *h,
+			enum vs_claim_state state)
 {
 	static const unsigned int next[] = {
-		[VS_HOLD_PROMISED] = 1u << VS_HOLD_REQUESTED,
-		[VS_HOLD_REQUESTED] = 1u << VS_HOLD_SEEN | 1u << VS_HOLD_PROMISED,
-		[VS_HOLD_SEEN] = 0,
+		[VS_CLAIM_RESERVED] = 1u << VS_CLAIM_STARTING,
+		[VS_CLAIM_STARTING] = 1u << VS_CLAIM_IN_USE |
+				      1u << VS_CLAIM_RESERVED,
+		[VS_CLAIM_IN_USE] = 0,
 	};
 
 	if (!(next[h->state] & 1u << state))
@@ -131,8 +133,8 @@ int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
 	return 0;
 }
 
-bool vs_hold_is_on(const struct vs_hold *h, const struct vs_hold_card *cards,
-		   int n)
+bool vs_claim_is_on(const struct vs_claim *h, const struct vs_claim_vf *cards,
+		    int n)
 {
 	for (int i = 0; i < n && n == h->ncards; i++) {
 		if (strcmp(h->cards[i].pf, cards[i].pf))
@@ -141,7 +143,7 @@ bool vs_hold_is_on(const struct vs_hold *h, const struct vs_hold_card *cards,
 	return n == h->ncards;
 }
 
-const char *vs_hold_pfs(const struct vs_hold *h, char out[VS_PFS_LEN])
+const char *vs_claim_pfs(const struct vs_claim *h, char out[VS_PFS_LEN])
 {
 	size_t len = 0;
 
@@ -155,8 +157,8 @@ const char *vs_hold_pfs(const struct vs_hold *h, char out[VS_PFS_LEN])
 	return out;
 }
 
-void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
-		    const struct vs_hold_card *cards, int n)
+void vs_ledger_move(struct vs_ledger *l, struct vs_claim *h, const char *host,
+		    const struct vs_claim_vf *cards, int n)
 {
 	leave(l, h);
 	vs_strlcpy(h->host, host, sizeof(h->host));
@@ -175,7 +177,7 @@ void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
 	join(l, h);
 }
 
-void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm)
+void vs_ledger_set_vm(struct vs_ledger *l, struct vs_claim *h, const char *vm)
 {
 	if (!strcmp(h->vm, vm))
 		return;
@@ -183,7 +185,7 @@ void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm)
 	hold_note(l, h);
 }
 
-void vs_ledger_set_store(struct vs_ledger *l, struct vs_hold *h,
+void vs_ledger_set_store(struct vs_ledger *l, struct vs_claim *h,
 			 const char *store, bool moves)
 {
 	if (!strcmp(h->store, store) && h->moves == moves)
@@ -196,7 +198,7 @@ void vs_ledger_set_store(struct vs_ledger *l, struct vs_hold *h,
 
 int vs_ledger_release(struct vs_ledger *l, const char *node)
 {
-	struct vs_hold *h = vs_ledger_get(l, node);
+	struct vs_claim *h = vs_ledger_get(l, node);
 
 	if (!h)
 		return -1;
@@ -281,19 +283,19 @@ static void sum_vm(const struct vs_vm *vm, const char *folder,
 }
 
 /* Its VFs but for those that this VM's cards stand for, NULL: none do. */
-static void sum_hold_vfs(const struct vs_host *h, const struct vs_hold *hold,
+static void sum_hold_vfs(const struct vs_host *h, const struct vs_claim *hold,
 			 const struct vs_vm *vm, struct vs_host_sum *s)
 {
 	uint32_t masks[VS_NICS_MAX], rows = 0, had = 0;
 
 	for (int c = 0; c < hold->ncards; c++)
-		masks[c] = vs_hold_rows(h, &hold->cards[c]);
+		masks[c] = vs_claim_entries(h, &hold->cards[c]);
 	for (int i = 0; i < h->npfs; i++) {
 		int held = 0;
 		uint32_t on = 0;
 
 		for (int c = 0; c < hold->ncards; c++) {
-			held += vs_hold_takes(h, masks[c], i);
+			held += vs_claim_takes(h, masks[c], i);
 			on |= masks[c];
 		}
 		if (held && vm)
@@ -315,19 +317,19 @@ static void sum_hold_vfs(const struct vs_host *h, const struct vs_hold *hold,
 
 /* What of a hold no VM stands for yet, on the hold's own host. */
 static void sum_hold(const struct vs_inventory *inv, const struct vs_host *h,
-		     const struct vs_hold *hold, struct vs_host_sum *s)
+		     const struct vs_claim *hold, struct vs_host_sum *s)
 {
 	const struct vs_vm *vm =
 		hold->vm[0] ? vs_vm_get(inv, hold->vm) : NULL;
 	bool on = vm && vs_vm_shown_on(vm);
 	/* a promise is kept for later, the others are for this very card */
 	bool stands = on && (vm->host_ptr == h ||
-			     hold->state != VS_HOLD_PROMISED);
+			     hold->state != VS_CLAIM_RESERVED);
 
-	if (hold->ncards && !(stands && hold->state != VS_HOLD_PROMISED &&
+	if (hold->ncards && !(stands && hold->state != VS_CLAIM_RESERVED &&
 			      vs_vm_has_nics(vm, h, hold)))
 		sum_hold_vfs(h, hold, stands && hold->state ==
-			     VS_HOLD_PROMISED ? vm : NULL, s);
+			     VS_CLAIM_RESERVED ? vm : NULL, s);
 	if (stands)
 		return;
 	s->cpu_free -= hold->cpu_mhz;
@@ -355,8 +357,8 @@ void vs_ledger_sum_without(const struct vs_ledger *l,
 			   const char *cluster_id, vs_gone_fn *gone, void *arg,
 			   struct vs_host_sum *sum)
 {
-	const struct vs_holds *of = holds_of(l, h->moid);
-	const struct vs_hold *hold;
+	const struct vs_host_claims *of = holds_of(l, h->moid);
+	const struct vs_claim *hold;
 	const struct vs_vm *vm;
 
 	sum_start(h, sum);

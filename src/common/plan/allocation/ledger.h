@@ -31,20 +31,20 @@
 #include "plan/inventory/inventory.h"
 #include "plan/inventory/vm_profile.h"
 
-enum vs_hold_state { VS_HOLD_PROMISED, VS_HOLD_REQUESTED, VS_HOLD_SEEN };
+enum vs_claim_state { VS_CLAIM_RESERVED, VS_CLAIM_STARTING, VS_CLAIM_IN_USE };
 
 /* One of the VFs that a VM takes. */
-struct vs_hold_card {
+struct vs_claim_vf {
 	char pf[VS_PCI_LEN];
 	bool automatic;			/* PF is ESXi's choice; pf is our guess */
 };
 
-struct vs_hold {
+struct vs_claim {
 	char node[VS_NAME_LEN];
 	char host[VS_MOID_LEN];
-	struct vs_hold_card cards[VS_NICS_MAX]; /* in the order of its PFs */
+	struct vs_claim_vf cards[VS_NICS_MAX]; /* in the order of its PFs */
 	int ncards;			/* 0: takes no VF */
-	enum vs_hold_state state;
+	enum vs_claim_state state;
 	char vm[VS_MOID_LEN];		/* "" until the VM exists */
 	char store[VS_MOID_LEN];	/* of several, "": not told */
 	bool moves;			/* the VM's disks go there from another */
@@ -56,21 +56,21 @@ struct vs_hold {
 	int64_t memory_mb;		/* not, for balance; 0: not told */
 	uint32_t job;			/* 0: no job (administrator, prefetch) */
 	UT_hash_handle hh;
-	LIST_ENTRY(vs_hold) on_host;	/* kept by the ledger */
+	LIST_ENTRY(vs_claim) on_host;	/* kept by the ledger */
 };
 
-struct vs_holds {			/* of a host, known or not */
+struct vs_host_claims {			/* of a host, known or not */
 	char host[VS_MOID_LEN];
-	LIST_HEAD(, vs_hold) list;
+	LIST_HEAD(, vs_claim) list;
 	uint64_t changed;		/* generation of the last change */
-	TAILQ_ENTRY(vs_holds) by_change;
+	TAILQ_ENTRY(vs_host_claims) by_change;
 	UT_hash_handle hh;
 };
 
 struct vs_ledger {
-	struct vs_hold *holds;		/* uthash by node */
-	struct vs_holds *hosts;		/* uthash by moid; some are empty */
-	TAILQ_HEAD(vs_holds_changed, vs_holds) by_change; /* latest last */
+	struct vs_claim *holds;		/* uthash by node */
+	struct vs_host_claims *hosts;	/* uthash by moid; some are empty */
+	TAILQ_HEAD(vs_host_claims_changed, vs_host_claims) by_change; /* latest last */
 	uint64_t generation;		/* moves with every change */
 	uint64_t cleared;		/* of the last clear */
 };
@@ -80,33 +80,33 @@ void vs_ledger_clear(struct vs_ledger *l);
 
 /* A promised hold for hold->node. -1 VS_E_EXISTS if the node has one,
  * VS_E_BUG if it names no node or no host. */
-int vs_ledger_take(struct vs_ledger *l, const struct vs_hold *hold,
+int vs_ledger_take(struct vs_ledger *l, const struct vs_claim *hold,
 		   struct vs_err *err);
-struct vs_hold *vs_ledger_get(const struct vs_ledger *l, const char *node);
+struct vs_claim *vs_ledger_get(const struct vs_ledger *l, const char *node);
 /* Those on a host; NULL: there never was one. */
-const struct vs_holds *vs_ledger_holds(const struct vs_ledger *l,
-				       const char *host);
+const struct vs_host_claims *vs_ledger_host_claims(const struct vs_ledger *l,
+						   const char *host);
 /* The one door for a hold's state; logs nothing, returns -1 on a transition
  * that is not promised->requested->seen or requested->promised. */
-int vs_ledger_set_state(struct vs_ledger *l, struct vs_hold *h,
-			enum vs_hold_state state);
+int vs_ledger_set_state(struct vs_ledger *l, struct vs_claim *h,
+			enum vs_claim_state state);
 /* Move a hold to where vCenter shows its cards in use, on these PFs. Where none
  * is shown (n 0), or one's pf is "" (an automatic PF that isn't resolved yet),
  * the hold keeps its PFs as a guess, for one that takes VFs never becomes one
  * that takes none. */
-void vs_ledger_move(struct vs_ledger *l, struct vs_hold *h, const char *host,
-		    const struct vs_hold_card *cards, int n);
+void vs_ledger_move(struct vs_ledger *l, struct vs_claim *h, const char *host,
+		    const struct vs_claim_vf *cards, int n);
 /* Are these its cards' PFs? */
-bool vs_hold_is_on(const struct vs_hold *h, const struct vs_hold_card *cards,
-		   int n);
+bool vs_claim_is_on(const struct vs_claim *h, const struct vs_claim_vf *cards,
+		    int n);
 /* "0000:3b:00.0,0000:5e:00.0"; "" where it takes no VF. */
 #define VS_PFS_LEN (VS_NICS_MAX * VS_PCI_LEN)
-const char *vs_hold_pfs(const struct vs_hold *h, char out[VS_PFS_LEN]);
+const char *vs_claim_pfs(const struct vs_claim *h, char out[VS_PFS_LEN]);
 /* The VM that stands for the hold, "" while there is none. */
-void vs_ledger_set_vm(struct vs_ledger *l, struct vs_hold *h, const char *vm);
+void vs_ledger_set_vm(struct vs_ledger *l, struct vs_claim *h, const char *vm);
 /* Of several datastores, where its VM lies or will ("": not known). moves: its
  * disks go there from another. */
-void vs_ledger_set_store(struct vs_ledger *l, struct vs_hold *h,
+void vs_ledger_set_store(struct vs_ledger *l, struct vs_claim *h,
 			 const char *store, bool moves);
 /* 0; -1 if the node has no hold (a double release: the caller's bug). */
 int vs_ledger_release(struct vs_ledger *l, const char *node);
@@ -139,18 +139,18 @@ void vs_ledger_host_capacity(const struct vs_ledger *l,
 /* Bits of the host's rows (vs_host.pfs): what a powered-on VM's card may be on,
  * 0: nothing that is counted; and what a hold's card may be. */
 uint32_t vs_nic_entries(const struct vs_host *h, const struct vs_nic *c);
-uint32_t vs_hold_rows(const struct vs_host *h,
-		      const struct vs_hold_card *card);
+uint32_t vs_claim_entries(const struct vs_host *h,
+			  const struct vs_claim_vf *card);
 /* How many of the row i (an index) are no more to be had for it: 1 of those that
  * it may be on (rows: as told by the above); more, of vGPUs of another profile,
  * which get nothing of its GPU. */
 int vs_nic_takes(const struct vs_host *h, uint32_t rows, int i,
 		 const struct vs_nic *c);
-int vs_hold_takes(const struct vs_host *h, uint32_t rows, int i);
+int vs_claim_takes(const struct vs_host *h, uint32_t rows, int i);
 /* Does the VM have cards of the kind that the hold is for? How many of this row
  * of its host (an index) may be in use on its cards' behalf? */
 bool vs_vm_has_nics(const struct vs_vm *vm, const struct vs_host *h,
-		    const struct vs_hold *hold);
+		    const struct vs_claim *hold);
 int vs_vm_nics_on(const struct vs_vm *vm, int row);
 
 /* All of it for a host, as placement needs it. */

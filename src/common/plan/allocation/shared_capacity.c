@@ -224,8 +224,9 @@ void vs_shared_capacity_take_vm(const struct vs_inventory *inv,
 	t->store_mb += now.swap_mb - told->swap_mb;
 }
 
-void vs_room_take_hold(const struct vs_inventory *inv,
-		       const struct vs_hold *hold, struct vs_taken *t)
+void vs_shared_capacity_take_claim(const struct vs_inventory *inv,
+				   const struct vs_claim *hold,
+				   struct vs_taken *t)
 {
 	const struct vs_vm *vm =
 		hold->vm[0] ? vs_vm_get(inv, hold->vm) : NULL;
@@ -242,7 +243,7 @@ void vs_room_take_hold(const struct vs_inventory *inv,
 	}
 	/* as on a host: a promise for another place is kept for later */
 	if (vm && vs_vm_shown_on(vm) &&
-	    (hold->state != VS_HOLD_PROMISED ||
+	    (hold->state != VS_CLAIM_RESERVED ||
 	     vs_shared_capacity_pool(inv, vm->host_ptr->cluster) == pool))
 		return;
 	pool_take(t, pool, hold->cpu_mhz, hold->mem_mb);

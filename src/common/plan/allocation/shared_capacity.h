@@ -60,8 +60,9 @@ struct vs_taken {
 void vs_shared_capacity_take_vm(const struct vs_inventory *inv,
 				const struct vs_vm *vm, const char *folder,
 				const char *cluster_id, struct vs_taken *t);
-void vs_room_take_hold(const struct vs_inventory *inv,
-		       const struct vs_hold *hold, struct vs_taken *t);
+void vs_shared_capacity_take_claim(const struct vs_inventory *inv,
+				   const struct vs_claim *hold,
+				   struct vs_taken *t);
 /* What is left of each pool and of the datastore (MB), VS_CAPACITY_UNKNOWN
  * where that isn't known; may be negative. */
 void vs_shared_capacity_left(const struct vs_inventory *inv,

@@ -18,7 +18,7 @@
 struct leaver {				/* a hold on the host at hand */
 	int64_t end;
 	int id;
-	const struct vs_hold *hold;
+	const struct vs_claim *hold;
 };
 
 struct work {
@@ -82,7 +82,7 @@ static void find_stale(const struct work *w)
 	const struct vs_free_capacity *sums = w->env->sums;
 	const struct vs_timeline *t = w->t;
 	struct vs_gains *g = w->g;
-	const struct vs_held *h;
+	const struct vs_timeline_place *h;
 
 	for (size_t i = 0; i < g->nhosts; i++)
 		if (sums->stamp[i] > g->turn)
@@ -94,7 +94,8 @@ static void find_stale(const struct work *w)
 				stale(g, (int)i);
 	if (g->held == t->generation)
 		return;
-	TAILQ_FOREACH_REVERSE(h, &t->by_change, vs_held_changed, by_change) {
+	TAILQ_FOREACH_REVERSE(h, &t->by_change, vs_timeline_changed, by_change)
+	{
 		if (h->changed <= g->held)
 			break;
 		stale(g, g->on[h - t->held].host);
@@ -126,9 +127,10 @@ static bool before(const struct leaver *a, const struct leaver *b)
  * whose end is unknown too. */
 static size_t leavers(struct work *w, const struct vs_host *host)
 {
-	const struct vs_holds *of = vs_ledger_holds(w->env->ledger, host->moid);
+	const struct vs_host_claims *of = vs_ledger_host_claims(w->env->ledger,
+								host->moid);
 	struct vs_gains *g = w->g;
-	const struct vs_hold *h;
+	const struct vs_claim *h;
 	size_t n = 0;
 
 	if (!of)

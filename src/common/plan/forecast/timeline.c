@@ -134,7 +134,7 @@ static struct vs_holders *group(struct vs_timeline *t, uint32_t job)
 /* Its place, or when that comes free, is another from this generation on. */
 static void note(struct vs_timeline *t, int id)
 {
-	struct vs_held *h = &t->held[id];
+	struct vs_timeline_place *h = &t->held[id];
 
 	h->changed = t->generation;
 	TAILQ_REMOVE(&t->by_change, h, by_change);
@@ -176,7 +176,7 @@ void vs_timeline_let_go(struct vs_timeline *t, int id)
 	note(t, id);
 }
 
-void vs_timeline_hold(struct vs_timeline *t, int id, uint32_t job)
+void vs_timeline_claim(struct vs_timeline *t, int id, uint32_t job)
 {
 	struct vs_holders *g;
 

@@ -45,11 +45,11 @@ struct vs_ending {
 	struct vs_holders *of;
 };
 
-struct vs_held {			/* an id's place */
+struct vs_timeline_place {			/* an id's place */
 	struct vs_holders *of;		/* NULL: none */
 	size_t at;			/* in of->ids */
 	uint64_t changed;		/* generation of the last change */
-	TAILQ_ENTRY(vs_held) by_change;
+	TAILQ_ENTRY(vs_timeline_place) by_change;
 };
 
 struct vs_plan {
@@ -68,9 +68,9 @@ struct vs_timeline {
 	size_t ngroups, cap_groups;
 	size_t *slots;			/* free ones */
 	size_t nslots, cap_slots;
-	struct vs_held *held;		/* by id */
+	struct vs_timeline_place *held;		/* by id */
 	size_t nids;
-	TAILQ_HEAD(vs_held_changed, vs_held) by_change; /* latest last */
+	TAILQ_HEAD(vs_timeline_changed, vs_timeline_place) by_change; /* latest last */
 	uint64_t generation;		/* moves with every change of these */
 	uint64_t sized;			/* at the last vs_timeline_size() */
 
@@ -93,7 +93,7 @@ void vs_timeline_end(struct vs_timeline *t, uint32_t job, int64_t end);
 /* VS_TIME_NEVER if it isn't known. */
 int64_t vs_timeline_end_of(const struct vs_timeline *t, uint32_t job);
 /* id holds a place, and `job` keeps it. */
-void vs_timeline_hold(struct vs_timeline *t, int id, uint32_t job);
+void vs_timeline_claim(struct vs_timeline *t, int id, uint32_t job);
 void vs_timeline_let_go(struct vs_timeline *t, int id);
 /* It has ended: forgotten unless something still holds a place for it. */
 void vs_timeline_forget(struct vs_timeline *t, uint32_t job);

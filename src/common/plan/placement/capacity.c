@@ -179,7 +179,7 @@ void vs_later_on(struct vs_later *l, const struct vs_host *h)
 	l->room = room_now(l);
 }
 
-size_t vs_later_gone(struct vs_later *l, const struct vs_hold *hold)
+size_t vs_later_gone(struct vs_later *l, const struct vs_claim *hold)
 {
 	size_t was = l->room;
 

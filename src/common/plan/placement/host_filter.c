@@ -179,7 +179,7 @@ static void row_takes(const struct vs_host *h, struct vs_host_sum *sum,
 		sum->pf[i].free -= n * vs_entry_crowds(h, i, row);
 }
 
-void vs_site_gone(struct vs_site *s, const struct vs_hold *hold)
+void vs_site_gone(struct vs_site *s, const struct vs_claim *hold)
 {
 	struct vs_host_sum *sum = own_sum(s);
 

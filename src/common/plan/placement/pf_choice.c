@@ -111,8 +111,8 @@ bool vs_site_whole(const struct vs_work *w, const struct vs_class *c,
  * beside the other VMs that have a VF there? If vCenter doesn't show NUMA
  * nodes, all PFs are alike. An unknown value of a node is the node's part of
  * the host. */
-static bool numa_holds(const struct vs_class *c, const struct vs_site *s,
-		       int at)
+static bool numa_fits(const struct vs_class *c, const struct vs_site *s,
+		      int at)
 {
 	const struct vs_host *h = s->host;
 	const struct vs_pf *pf = &h->pfs[at];
@@ -163,7 +163,7 @@ static int choose_pf(const struct vs_class *c, const struct vs_site *s,
 			vfs -= with->pf[k] != i ? 0 : of->rails ? vfs : 1;
 		if (!(of->mask & 1u << i) || vfs <= 0)
 			continue;
-		numa = numa_holds(c, s, i) && numa_near(s->host, &of->near, i);
+		numa = numa_fits(c, s, i) && numa_near(s->host, &of->near, i);
 		order = of->rails ? 0 : (int)numa - (int)best_numa;
 		if (!order)
 			order = vfs - best_vfs;

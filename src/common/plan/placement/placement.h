@@ -154,7 +154,7 @@ struct vs_later *vs_later_begin(const struct vs_place_env *env,
 				const struct vs_place_node *like,
 				uint64_t *key);
 void vs_later_on(struct vs_later *l, const struct vs_host *h);
-size_t vs_later_gone(struct vs_later *l, const struct vs_hold *hold);
+size_t vs_later_gone(struct vs_later *l, const struct vs_claim *hold);
 void vs_later_end(struct vs_later *l);
 /* The same if every host were up and empty of all VMs, foreign ones too, with
  * all its links: static capacity, for "could this ever run". A host of which

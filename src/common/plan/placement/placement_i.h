@@ -144,7 +144,7 @@ int64_t vs_fit_load(const struct vs_work *w, size_t cls, size_t site);
 /* As it is now, by what any class of the gang looks at. */
 int64_t vs_site_load(const struct vs_work *w, size_t site);
 /* The VM that this hold stands for is gone from the site. */
-void vs_site_gone(struct vs_site *s, const struct vs_hold *hold);
+void vs_site_gone(struct vs_site *s, const struct vs_claim *hold);
 /* Put a node that fits there / take it back. */
 void vs_put(struct vs_work *w, size_t node, size_t site);
 void vs_put_on_pfs(struct vs_work *w, size_t node, size_t site,
