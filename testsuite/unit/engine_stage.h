@@ -286,7 +286,7 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	c->clock = test_clock;
 	ntold = 0;
 	vs_jobs_clear();
-	vs_parents_clear(c);
+	vs_clone_sources_clear(c);
 	vs_ledger_clear(&c->ledger);
 	vs_avoids_clear();
 	vs_windows_clear(c);

@@ -30,7 +30,7 @@ void fake_source_apply(struct fake_vm *vm, const struct vs_vc_clone *cl)
 
 void fake_marks_apply(struct fake_vm *vm, const struct vs_vc_kv *kv)
 {
-	if (!strcmp(kv->key, VS_KEY_PARENT))
+	if (!strcmp(kv->key, VS_KEY_CLONE_SOURCE))
 		vs_strlcpy(vm->parent, kv->value, sizeof(vm->parent));
 	else if (!strcmp(kv->key, VS_KEY_FROM))
 		vs_strlcpy(vm->from, kv->value, sizeof(vm->from));

@@ -30,7 +30,7 @@ STAGE void wants(uint32_t job, const char *node)
 
 STAGE const char *waits(const char *node)
 {
-	const char *why = vs_parent_waits(vs_node_named(&vs_core, node));
+	const char *why = vs_clone_source_waits(vs_node_named(&vs_core, node));
 
 	return why ? why : "(it doesn't)";
 }

@@ -276,7 +276,7 @@ static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)
 {
 	static const struct {
 		enum vs_vc_use use;
-		enum vs_clone_kind clone;
+		enum vs_clone_type clone;
 		bool notes, stops;
 	} rows[] = {
 		{ VS_VC_FOR_NOTES, VS_CLONE_FULL, true, true },

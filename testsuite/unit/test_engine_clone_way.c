@@ -310,9 +310,9 @@ static void another_nodes_calls_say_nothing_of_the_trial(void **st)
 	due(7, "vm1");
 	refused();
 	other = vs_node_named(&vs_core, "vm2");
-	assert_false(vs_clone_way_ended(other, &done, &err));
+	assert_false(vs_clone_way_end(other, &done, &err));
 	assert_true(vs_clone_way_plain());
-	assert_false(vs_clone_way_ended(other, &done, NULL));
+	assert_false(vs_clone_way_end(other, &done, NULL));
 	assert_null(vs_clone_refused_json());
 }
 

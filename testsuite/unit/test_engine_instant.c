@@ -143,8 +143,8 @@ static void it_goes_off_though_a_vm_is_missed(void **st)
 	parent_stands(7, "vm1");
 	vs_core.inv.by_index[0]->entering_maintenance = true;
 	node_set_missing(&vs_core.nodes[1], VS_MISSING_SEEN);
-	vs_parents_pass(&vs_core, now + 60000);
-	vs_parents_pass(&vs_core, now + 70000);
+	vs_clone_sources_update(&vs_core, now + 60000);
+	vs_clone_sources_update(&vs_core, now + 70000);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
 }
 

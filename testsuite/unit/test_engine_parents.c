@@ -52,7 +52,7 @@ static void a_restart_finds_it_and_makes_no_second(void **st)
 	assert_true(fake_finish(FAKE_CLONE));
 	/* before its snapshot: another process, which knows nothing */
 	fake_down(VS_E_RETRY);
-	vs_parents_clear(&vs_core);
+	vs_clone_sources_clear(&vs_core);
 	ready();
 	turns(2);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
@@ -77,7 +77,7 @@ static void a_snapshot_under_way_is_waited_for(void **st)
 	wants(7, "vm1");
 	assert_true(fake_finish(FAKE_CLONE));
 	fake_down(VS_E_RETRY);
-	vs_parents_clear(&vs_core);
+	vs_clone_sources_clear(&vs_core);
 	task.entity = fake_parent("")->moid;
 	fake_load();
 	fake_slow(&task, 1);
@@ -222,7 +222,7 @@ static void a_parent_is_no_nodes_vm_and_no_orphan(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	assert_int_equal(vs_vm_owner(vs_vm_get(&vs_core.inv, p->moid),
 				     vs_core.folder, vs_core.cluster_id),
-			 VS_OWNER_PARENT);
+			 VS_OWNER_CLONE_SOURCE);
 	assert_int_equal(vs_vm_owner(vs_vm_get(&vs_core.inv, p->moid),
 				     vs_core.folder,
 				     "99999999-2222-4333-8444-555555555555"),

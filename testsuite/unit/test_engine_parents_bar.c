@@ -114,7 +114,7 @@ static void one_that_was_stripped_is_not_made_again_for_ever(void **st)
 	assert_non_null(strstr(vs_core.now[0].missing, "doesn't bear its marks"));
 	flags("vm2", DOWN);
 	turns(2);
-	vs_parents_try_again(&vs_core);
+	vs_clone_sources_try_again(&vs_core);
 	wants(9, "vm1");
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
@@ -186,7 +186,7 @@ static void one_that_lost_its_card_is_no_nodes_fault(void **st)
 static void each_template_has_its_own_bar(void **st)
 {
 	struct vs_conf *conf = conf_make(2, "warm", 1024);
-	struct vs_parent_key a, b;
+	struct vs_clone_source_key a, b;
 	struct vs_core *c = &vs_core;
 
 	(void)st;
@@ -197,12 +197,14 @@ static void each_template_has_its_own_bar(void **st)
 	begin_as(conf);
 	ready();
 	assert_int_equal(c->nprofiles, 2);
-	assert_int_equal(vs_parent_key_of(c, &c->profiles[0], "host-1", "d", &a),
-			 0);
-	assert_int_equal(vs_parent_key_of(c, &c->profiles[1], "host-1", "d", &b),
-			 0);
-	vs_parents_bar(c, &a, now + 60000, "the one");
-	vs_parents_bar(c, &b, now + 90000, "the other");
+	assert_int_equal(
+		vs_clone_source_key_fill(c, &c->profiles[0], "host-1", "d", &a),
+		0);
+	assert_int_equal(
+		vs_clone_source_key_fill(c, &c->profiles[1], "host-1", "d", &b),
+		0);
+	vs_clone_sources_block(c, &a, now + 60000, "the one");
+	vs_clone_sources_block(c, &b, now + 90000, "the other");
 	assert_string_equal(c->now[0].missing, "the one");
 	assert_string_equal(c->now[1].missing, "the other");
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
@@ -210,7 +212,7 @@ static void each_template_has_its_own_bar(void **st)
 	turns(15);
 	assert_string_equal(c->now[0].missing, "");
 	assert_string_equal(c->now[1].missing, "the other");
-	vs_parents_try_again(c);
+	vs_clone_sources_try_again(c);
 	assert_string_equal(c->now[1].missing, "");
 	assert_int_equal(job_begin(8, "vm2", NULL), 0);
 }

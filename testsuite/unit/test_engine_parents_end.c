@@ -66,18 +66,18 @@ static void after_an_outage_nothing_goes_before_all_is_known(void **st)
 /* The count since it is unwanted begins anew. */
 static void an_outage_and_a_new_term_forget_since_when(void **st)
 {
-	struct vs_parent *r;
+	struct vs_clone_source *r;
 
 	(void)st;
 	childless();
 	fake_template("vm-tpl2", NULL);
 	turns(20);
-	r = vs_parent_record(&vs_core, fake_parent("")->moid, false);
+	r = vs_clone_source_record(&vs_core, fake_parent("")->moid, false);
 	assert_true(r->unwanted_ms > 0);
 	fake_down(VS_E_RETRY);
 	assert_int_equal(r->unwanted_ms, 0);
 	vs_term_new(&vs_core);
-	assert_null(vs_parents_all()->all);
+	assert_null(vs_clone_sources_all()->all);
 	vs_client_renew_clear();	/* of the next test too */
 }
 
@@ -232,7 +232,7 @@ static void a_lost_reply_keeps_it_no_longer_than_nobody_knows(void **st)
 /* The same of a parent's own clone: its record is no longer kept for that. */
 static void a_lost_parent_is_looked_for_not_for_ever(void **st)
 {
-	struct vs_parent *p;
+	struct vs_clone_source *p;
 
 	(void)st;
 	begin_linked(2, 1);
@@ -246,7 +246,7 @@ static void a_lost_parent_is_looked_for_not_for_ever(void **st)
 	assert_true(p->lost);
 	time_passes();
 	assert_false(p->lost);
-	assert_false(vs_clone_lost(&vs_core));
+	assert_false(vs_clone_unconfirmed(&vs_core));
 }
 
 static void one_that_is_done_and_not_shown_keeps_it(void **st)
@@ -294,8 +294,8 @@ static void what_keeps_all_of_them_is_said_once(void **st)
 	vs_log_to(NULL);
 	assert_int_equal(said, 1);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
-	assert_string_equal(vs_parents_all()->unread, "odd");
-	assert_non_null(strstr(vs_parent_stays(&vs_core,
+	assert_string_equal(vs_clone_sources_all()->unread, "odd");
+	assert_non_null(strstr(vs_clone_source_stays(&vs_core,
 		vs_vm_get(&vs_core.inv, fake_parent("")->moid)),
 		"can't be read"));
 }
@@ -307,13 +307,16 @@ static void choices_are_true(void)
 	const struct vs_vm *vm;
 
 	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
-		const struct vs_parent *r = vs_parent_record(c, vm->moid, false);
-		struct vs_parent_key key;
+		const struct vs_clone_source *r =
+			vs_clone_source_record(c, vm->moid, false);
+		struct vs_clone_source_key key;
 
-		assert_int_equal(vs_parent_key_of(c, &c->profiles[0], vm->host,
-						  c->store, &key), 0);
+		assert_int_equal(vs_clone_source_key_fill(c, &c->profiles[0],
+							  vm->host, c->store,
+							  &key),
+				 0);
 		assert_non_null(r);
-		assert_int_equal(r->worse, vs_parent_choose(&c->inv, &key,
+		assert_int_equal(r->worse, vs_clone_source_choose(&c->inv, &key,
 			c->folder, c->cluster_id) != vm);
 	}
 }
@@ -397,7 +400,7 @@ static void a_wrong_file_costs_no_more_than_the_brake_allows(void **st)
 	assert_int_equal(fake_parents(), 2);
 	assert_true(vs_brake_is_on());
 	LIST_FOREACH(vm, &vs_core.inv.parents, with_parents)
-		stay += !strcmp(vs_parent_stays(&vs_core, vm),
+		stay += !strcmp(vs_clone_source_stays(&vs_core, vm),
 				"the brake is on (svf reconcile)");
 	assert_int_equal(stay, 2);
 	assert_int_equal(vs_brake_confirm(&vs_core), 2);

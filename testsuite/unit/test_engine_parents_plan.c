@@ -155,7 +155,7 @@ static void an_instant_clone_is_one_call(void **state)
 
 static int64_t parent_ms(void)
 {
-	return vs_pace_ms(&vs_core.profiles[0], VS_PACE_PARENT);
+	return vs_pace_ms(&vs_core.profiles[0], VS_DURATION_CLONE_SOURCE);
 }
 
 /* Nobody asks for it for two hours: that is not how long it takes. */

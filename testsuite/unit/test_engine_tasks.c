@@ -64,7 +64,7 @@ static void the_call_of_a_clone_source_counts_like_that_of_a_node(void **st)
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_SNAPSHOT), 1);
 	assert_int_equal(on_all(), 1);
-	vs_parents_clear(&vs_core);
+	vs_clone_sources_clear(&vs_core);
 	assert_int_equal(on_all(), 0);
 }
 

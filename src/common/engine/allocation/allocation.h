@@ -49,7 +49,7 @@ void vs_question_begin(void);
 void vs_question_end(void);
 /* Why no VM can be made for it, whatever room there is; NULL: it can, or has
  * one. */
-const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n);
+const char *vs_clone_blocked(struct vs_core *c, const struct vs_node *n);
 void vs_capacity_recount(struct vs_core *c);	/* before anybody asks */
 const struct vs_profile_capacity *vs_capacity_profile(struct vs_core *c,
 						      size_t profile);
@@ -83,11 +83,11 @@ const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm);
 const bool *vs_clone_hosts_bare(void *arg, const struct vs_profile *profile);
 /* Sets who knows which clone sources are being made: calls each() with the mark of
  * every one, and the name of its hold. */
-typedef void vs_clone_orders_fn(struct vs_core *c,
-				void (*each)(struct vs_core *c,
-					     const struct vs_parent_mark *m,
-					     const char *name));
-void vs_clone_orders_subscribe(vs_clone_orders_fn *fn);
+typedef void vs_clones_requested_fn(
+	struct vs_core *c,
+	void (*each)(struct vs_core *c, const struct vs_clone_source_tag *m,
+		     const char *name));
+void vs_clones_requested_subscribe(vs_clones_requested_fn *fn);
 /* Finds them again from the inventory and the ledger. */
 void vs_clone_hosts_find(struct vs_core *c);
 /* A hash of what was found; 0 if it is of another configuration. */

@@ -128,7 +128,7 @@ static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
 		return "a clone is under way for a node that is not known: those without a VM wait for its end, 5 minutes at most";
 	if (n->claims.ending_ms)
 		return "slurmctld may still be trying to end the job whose VM was switched off there";
-	return vs_clones_bar(c, n, vm);
+	return vs_clones_blocked(c, n, vm);
 }
 
 const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
@@ -140,7 +140,7 @@ const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
 	if (n->foreign)
 		return n->foreign;
 	if (vs_node_is(n, VS_COND_DECLARED_LOST) && vm && !vm->connected)
-		return vs_clone_lacks(c, n);
+		return vs_clone_blocked(c, n);
 	if (now->barred[0])
 		return now->barred;
 	if (vm && now->missing[0] && vs_node_fit(c, n, vm) == VS_FIT_REBUILD)

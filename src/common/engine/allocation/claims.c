@@ -196,7 +196,7 @@ static int hold_take(struct vs_core *c, struct vs_node *n,
 int vs_claim_request(struct vs_core *c, const struct vs_node *n,
 		     struct vs_place_node *to, struct vs_err *err)
 {
-	const char *lacks = vs_clone_lacks(c, n);
+	const char *lacks = vs_clone_blocked(c, n);
 
 	vs_assert_locked();
 	if (lacks)
@@ -233,7 +233,7 @@ static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
 		}
 		vs_breaker_tried(place[i].host, nodes[i]->name);
 	}
-	vs_clones_judge(c);
+	vs_clones_assess(c);
 	return 0;
 }
 
@@ -492,7 +492,7 @@ bool vs_claim_fits(struct vs_core *c, struct vs_node *n)
 	return true;
 }
 
-const char *vs_clone_lacks(struct vs_core *c, const struct vs_node *n)
+const char *vs_clone_blocked(struct vs_core *c, const struct vs_node *n)
 {
 	const char *missing = c->now[n->profile - c->profiles].missing;
 

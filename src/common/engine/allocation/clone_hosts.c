@@ -20,29 +20,29 @@ static struct {
 					 * of which that is */
 } found;
 
-static vs_clone_orders_fn *orders;
+static vs_clones_requested_fn *orders;
 
-void vs_clone_orders_subscribe(vs_clone_orders_fn *fn)
+void vs_clones_requested_subscribe(vs_clones_requested_fn *fn)
 {
 	orders = fn;
 }
 
-static void stands_on(struct vs_core *c, const struct vs_parent_mark *m,
+static void stands_on(struct vs_core *c, const struct vs_clone_source_tag *m,
 		      const char *moid)
 {
 	const struct vs_host *h = vs_host_get(&c->inv, moid);
 
 	for (size_t i = 0; h && i < c->nprofiles; i++) {
-		struct vs_parent_mark is;
+		struct vs_clone_source_tag is;
 
-		if (!vs_parent_mark_of(c->profiles[i].clone, c->now[i].hash,
-				       &is) &&
+		if (!vs_clone_source_tag_fill(c->profiles[i].clone,
+					      c->now[i].hash, &is) &&
 		    is.kind == m->kind && !strcmp(is.of, m->of))
 			found.bare[i * found.hosts + (size_t)h->index] = false;
 	}
 }
 
-static void ordered(struct vs_core *c, const struct vs_parent_mark *m,
+static void ordered(struct vs_core *c, const struct vs_clone_source_tag *m,
 		    const char *name)
 {
 	const struct vs_claim *h = vs_ledger_get(&c->ledger, name);
@@ -65,7 +65,7 @@ void vs_clone_hosts_find(struct vs_core *c)
 	LIST_FOREACH(vm, &c->inv.parents, with_parents)
 		if (vm->power == VS_POWER_ON &&
 		    vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		    VS_OWNER_PARENT)
+		    VS_OWNER_CLONE_SOURCE)
 			stands_on(c, &vm->parent, vm->host);
 	if (orders)
 		orders(c, ordered);

@@ -212,7 +212,7 @@ static void why_not(struct vs_core *c, const struct vs_node *n,
 {
 	struct vs_place_env env;
 	struct vs_place_node one;
-	const char *lacks = vs_clone_lacks(c, n);
+	const char *lacks = vs_clone_blocked(c, n);
 	const char *barred = vs_node_barred(c, n);
 	struct vs_err why = { 0 };
 

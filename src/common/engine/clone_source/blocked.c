@@ -20,23 +20,24 @@
 #define SAID_MS (60 * 60 * 1000)
 #define YOUNG_MS (10 * 60 * 1000)	/* who moves it now does so each time */
 
-static bool same_mark(const struct vs_parent_mark *a,
-		      const struct vs_parent_mark *b)
+static bool same_mark(const struct vs_clone_source_tag *a,
+		      const struct vs_clone_source_tag *b)
 {
 	return a->kind == b->kind && !strcmp(a->of, b->of);
 }
 
 static bool asks_for(const struct vs_core *c, size_t i,
-		     const struct vs_parent_mark *m)
+		     const struct vs_clone_source_tag *m)
 {
-	struct vs_parent_mark is;
+	struct vs_clone_source_tag is;
 
-	return !vs_parent_mark_of(c->profiles[i].clone, c->now[i].hash, &is) &&
+	return !vs_clone_source_tag_fill(c->profiles[i].clone, c->now[i].hash,
+					 &is) &&
 	       same_mark(&is, m);
 }
 
 /* What others say of the template stays. */
-static void show(struct vs_core *c, const struct vs_parent_bar *b,
+static void show(struct vs_core *c, const struct vs_clone_block *b,
 		 const char *was, const char *why)
 {
 	for (size_t i = 0; i < c->nprofiles; i++) {
@@ -51,7 +52,7 @@ static void show(struct vs_core *c, const struct vs_parent_bar *b,
 	vs_nodes_touch(c);
 }
 
-static void lift(struct vs_core *c, struct vs_parent_bar *b)
+static void lift(struct vs_core *c, struct vs_clone_block *b)
 {
 	if (!b->on)
 		return;
@@ -59,22 +60,23 @@ static void lift(struct vs_core *c, struct vs_parent_bar *b)
 	show(c, b, b->why, "");
 }
 
-static struct vs_parent_bar *bar_of(const struct vs_parent_mark *m)
+static struct vs_clone_block *bar_of(const struct vs_clone_source_tag *m)
 {
-	struct vs_parents *p = &vs_parents;
+	struct vs_clone_sources *p = &vs_clone_sources;
 
 	for (size_t i = 0; i < p->nbars; i++)
 		if (same_mark(&p->bars[i].of, m))
 			return &p->bars[i];
 	VS_GROW(p->bars, p->cap_bars, p->nbars + 1);
-	p->bars[p->nbars] = (struct vs_parent_bar) { .of = *m };
+	p->bars[p->nbars] = (struct vs_clone_block) { .of = *m };
 	return &p->bars[p->nbars++];
 }
 
-void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
-		    int64_t until_ms, const char *why)
+void vs_clone_sources_block(struct vs_core *c,
+			    const struct vs_clone_source_key *key,
+			    int64_t until_ms, const char *why)
 {
-	struct vs_parent_bar *b = bar_of(&key->mark);
+	struct vs_clone_block *b = bar_of(&key->mark);
 	char was[sizeof(b->why)];
 
 	vs_strlcpy(was, b->why, sizeof(was));
@@ -86,9 +88,9 @@ void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
 		vs_error("%s: its clones wait", why);
 }
 
-void vs_parents_bars_end(struct vs_core *c, int64_t now_ms)
+void vs_clone_sources_blocks_end(struct vs_core *c, int64_t now_ms)
 {
-	struct vs_parents *p = &vs_parents;
+	struct vs_clone_sources *p = &vs_clone_sources;
 
 	for (size_t i = p->nbars; i--;) {
 		if (now_ms >= p->bars[i].until_ms)
@@ -98,13 +100,14 @@ void vs_parents_bars_end(struct vs_core *c, int64_t now_ms)
 	}
 }
 
-void vs_parents_try_again(struct vs_core *c)
+void vs_clone_sources_try_again(struct vs_core *c)
 {
 	vs_assert_locked();
-	for (size_t i = 0; i < vs_parents.nbars; i++)
-		lift(c, &vs_parents.bars[i]);
-	vs_parents.nbars = 0;
-	for (struct vs_parent *p = vs_parents.all; p; p = p->hh.next) {
+	for (size_t i = 0; i < vs_clone_sources.nbars; i++)
+		lift(c, &vs_clone_sources.bars[i]);
+	vs_clone_sources.nbars = 0;
+	for (struct vs_clone_source *p = vs_clone_sources.all; p;
+	     p = p->hh.next) {
 		p->born[0] = '\0';
 		p->astray = false;
 	}
@@ -112,11 +115,13 @@ void vs_parents_try_again(struct vs_core *c)
 
 /* ---- one that is not where it was asked for ---------------------------------------- */
 
-static bool is_marked(const struct vs_core *c, const struct vs_parent_key *key,
+static bool is_marked(const struct vs_core *c,
+		      const struct vs_clone_source_key *key,
 		      const struct vs_vm *vm)
 {
 	return vm->readable &&
-	       vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_PARENT &&
+	       vs_vm_owner(vm, c->folder, c->cluster_id) ==
+		       VS_OWNER_CLONE_SOURCE &&
 	       same_mark(&vm->parent, &key->mark);
 }
 
@@ -136,7 +141,7 @@ static const char *host_name(const struct vs_core *c, const char *moid)
 }
 
 /* What it is, in words that follow its name. */
-static void word(const struct vs_core *c, const struct vs_parent_key *key,
+static void word(const struct vs_core *c, const struct vs_clone_source_key *key,
 		 const struct vs_vm *vm, char *out, size_t size)
 {
 	size_t store = strcspn(vm->disks.dir, "]");
@@ -144,8 +149,11 @@ static void word(const struct vs_core *c, const struct vs_parent_key *key,
 	if (!vm->readable)
 		snprintf(out, size, "can't be read: look at it in vCenter");
 	else if (!is_marked(c, key, vm))
-		snprintf(out, size,
-			 "doesn't bear its marks (" VS_KEY_OWNER ", " VS_KEY_PARENT ") in the Folder any more: keep whoever changes it from it, and delete it");
+		snprintf(
+			out, size,
+			"doesn't bear its marks (" VS_KEY_OWNER
+			", " VS_KEY_CLONE_SOURCE
+			") in the Folder any more: keep whoever changes it from it, and delete it");
 	else if (key->host[0] && strcmp(vm->host, key->host))
 		snprintf(out, size,
 			 "was made for host %.60s and is on %.60s: keep DRS and others from moving it",
@@ -159,21 +167,23 @@ static void word(const struct vs_core *c, const struct vs_parent_key *key,
 }
 
 static const struct vs_vm *stray_of(const struct vs_core *c,
-				    const struct vs_parent *p)
+				    const struct vs_clone_source *p)
 {
 	const struct vs_vm *vm = p->born[0] ? vs_vm_get(&c->inv, p->born) :
 		NULL;
 
-	return vm && !(vs_parent_is(&c->inv, vm, &p->key) &&
+	return vm && !(vs_clone_source_is(&c->inv, vm, &p->key) &&
 		       is_marked(c, &p->key, vm)) ? vm : NULL;
 }
 
-bool vs_parent_astray(const struct vs_core *c, const struct vs_parent *p)
+bool vs_clone_source_misplaced(const struct vs_core *c,
+			       const struct vs_clone_source *p)
 {
 	return p->astray && stray_of(c, p);
 }
 
-bool vs_parent_strayed(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
+bool vs_clone_source_misplaced_end(struct vs_core *c, struct vs_clone_source *p,
+				   int64_t now_ms)
 {
 	const struct vs_vm *vm = stray_of(c, p);
 	char is[200], why[sizeof(is) + 80];
@@ -186,17 +196,18 @@ bool vs_parent_strayed(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
 	word(c, &p->key, vm, is, sizeof(is));
 	snprintf(why, sizeof(why), "parent %.50s of %s clones %s", vm->name,
 		 vs_clone_name(p->key.mark.kind), is);
-	vs_parents_bar(c, &p->key, now_ms + VS_AVOID_HOST_MS, why);
+	vs_clone_sources_block(c, &p->key, now_ms + VS_AVOID_HOST_MS, why);
 	return true;
 }
 
-void vs_parent_changed(struct vs_core *c, const struct vs_node *n,
-		       const struct vs_vm *parent, int64_t now_ms)
+void vs_clone_source_changed(struct vs_core *c, const struct vs_node *n,
+			     const struct vs_vm *parent, int64_t now_ms)
 {
 	char why[256];
 
 	snprintf(why, sizeof(why),
 		 "parent %.60s has not the cards of its clones: somebody changed it; switch it off and delete it, another is made",
 		 parent->name);
-	vs_parents_bar(c, &n->parent->key, now_ms + VS_AVOID_HOST_MS, why);
+	vs_clone_sources_block(c, &n->parent->key, now_ms + VS_AVOID_HOST_MS,
+			       why);
 }

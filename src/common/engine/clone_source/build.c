@@ -26,37 +26,37 @@
 #define NAMES 16
 #define PAUSE_MAX 6
 
-struct vs_parents vs_parents;
+struct vs_clone_sources vs_clone_sources;
 
-const struct vs_parents *vs_parents_all(void)
+const struct vs_clone_sources *vs_clone_sources_all(void)
 {
-	return &vs_parents;
+	return &vs_clone_sources;
 }
 
-static const char *const op_names[VS_PARENT_OPS] = {
+static const char *const op_names[VS_CLONE_SOURCE_OPS] = {
 	"nothing", "clone", "snapshot", "destroy", "adopted",
 	"power-on", "power-off",
 };
 
 /* ---- records ------------------------------------------------------------------ */
 
-struct vs_parent *vs_parent_record(struct vs_core *c, const char *id,
-				   bool make)
+struct vs_clone_source *vs_clone_source_record(struct vs_core *c,
+					       const char *id, bool make)
 {
-	struct vs_parent *p;
+	struct vs_clone_source *p;
 
-	HASH_FIND_STR(vs_parents.all, id, p);
+	HASH_FIND_STR(vs_clone_sources.all, id, p);
 	if (p || !make)
 		return p;
 	p = vs_calloc(1, sizeof(*p));
 	vs_strlcpy(p->id, id, sizeof(p->id));
 	p->judged_after = c->slow_seq;
-	HASH_ADD_STR(vs_parents.all, id, p);
+	HASH_ADD_STR(vs_clone_sources.all, id, p);
 	return p;
 }
 
-void vs_parent_key_id(const struct vs_parent_key *key,
-		      char out[3 * VS_MOID_LEN])
+void vs_clone_source_key_id(const struct vs_clone_source_key *key,
+			    char out[3 * VS_MOID_LEN])
 {
 	snprintf(out, 3 * VS_MOID_LEN, "%s/%s %s %s",
 		 vs_clone_name(key->mark.kind), key->mark.of, key->store,
@@ -64,10 +64,10 @@ void vs_parent_key_id(const struct vs_parent_key *key,
 }
 
 /* The one door for a call of a parent's. */
-static void op_set(struct vs_parent *p,
-		   enum vs_parent_op op, uint64_t id, int64_t now_ms)
+static void op_set(struct vs_clone_source *p,
+		   enum vs_clone_source_op op, uint64_t id, int64_t now_ms)
 {
-	if (p->op_id && p->op != VS_PARENT_ADOPTED)
+	if (p->op_id && p->op != VS_CLONE_SOURCE_ADOPTED)
 		vs_tasks_provisioning_add(-1);
 	if (p->op_id)
 		vs_task_end(p->op_id);
@@ -77,11 +77,11 @@ static void op_set(struct vs_parent *p,
 	p->op_id = id;
 	p->task[0] = '\0';
 	p->since_ms = now_ms;
-	if (id && op != VS_PARENT_ADOPTED)
+	if (id && op != VS_CLONE_SOURCE_ADOPTED)
 		vs_tasks_provisioning_add(1);
 }
 
-static void room_free(struct vs_core *c, struct vs_parent *p)
+static void room_free(struct vs_core *c, struct vs_clone_source *p)
 {
 	if (p->name[0] && vs_ledger_get(&c->ledger, p->name)) {
 		vs_ledger_release(&c->ledger, p->name);
@@ -91,9 +91,9 @@ static void room_free(struct vs_core *c, struct vs_parent *p)
 
 /* ---- the end of a call ---------------------------------------------------------- */
 
-static struct vs_parent *by_op(uint64_t id)
+static struct vs_clone_source *by_op(uint64_t id)
 {
-	struct vs_parent *p = vs_parents.all;
+	struct vs_clone_source *p = vs_clone_sources.all;
 
 	while (p && p->op_id != id)
 		p = p->hh.next;
@@ -102,7 +102,7 @@ static struct vs_parent *by_op(uint64_t id)
 
 static void started(void *arg, uint64_t id, const char *task)
 {
-	struct vs_parent *p;
+	struct vs_clone_source *p;
 
 	(void)arg;
 	p = by_op(id);
@@ -110,13 +110,13 @@ static void started(void *arg, uint64_t id, const char *task)
 		vs_strlcpy(p->task, task, sizeof(p->task));
 }
 
-static void look_first(struct vs_core *c, struct vs_parent *p)
+static void look_first(struct vs_core *c, struct vs_clone_source *p)
 {
 	p->look_after = c->slow_seq + 1;
 	vs_vc_poll_request(c->vc);
 }
 
-bool vs_parent_is_setting(const struct vs_err *err)
+bool vs_clone_source_is_setting(const struct vs_err *err)
 {
 	return err->code == VS_E_CONFIG || err->code == VS_E_REQUEST ||
 	       err->code == VS_E_BUG ||
@@ -125,41 +125,41 @@ bool vs_parent_is_setting(const struct vs_err *err)
 }
 
 /* As if the clone of the node that asked had failed. */
-static void tell_node(struct vs_core *c, struct vs_parent *p,
+static void tell_node(struct vs_core *c, struct vs_clone_source *p,
 		      const struct vs_err *err, int64_t now_ms)
 {
 	struct vs_node *n = vs_node_named(c, p->node);
 	struct vs_err told = *err;
 
 	vs_err_prefix(&told, "parent %s", p->name);
-	if (vs_parent_is_setting(err))
-		vs_parents_bar(c, &p->key, now_ms + VS_AVOID_HOST_MS,
-			       told.text);
+	if (vs_clone_source_is_setting(err))
+		vs_clone_sources_block(c, &p->key, now_ms + VS_AVOID_HOST_MS,
+				       told.text);
 	else if (n && n->parent == p && n->op.kind == VS_OP_NONE)
 		vs_task_failed(c, n, VS_OP_CLONE, p->host, &told, now_ms);
 }
 
-static void failed(struct vs_core *c, struct vs_parent *p,
-		   enum vs_parent_op op, const struct vs_err *err,
+static void failed(struct vs_core *c, struct vs_clone_source *p,
+		   enum vs_clone_source_op op, const struct vs_err *err,
 		   int64_t now_ms)
 {
 	p->not_before_ms = now_ms + ((int64_t)500 <<
 		(p->tries < PAUSE_MAX ? p->tries : PAUSE_MAX));
 	p->tries++;
 	p->begun_ms = 0;
-	vs_metrics_parent_failed(p->key.mark.kind);
-	p->lost = op == VS_PARENT_CLONES && err->code == VS_E_UNKNOWN;
+	vs_metrics_clone_source_failed(p->key.mark.kind);
+	p->lost = op == VS_CLONE_SOURCE_CLONES && err->code == VS_E_UNKNOWN;
 	p->judged_after = c->slow_seq;
 	vs_info("parent vm=%s %s failed code=%s fault=%s: %s",
 		p->name, op_names[op], vs_code_name(err->code),
 		err->fault[0] ? err->fault : "-", err->text);
-	if (err->code == VS_E_EXISTS && op == VS_PARENT_CLONES)
+	if (err->code == VS_E_EXISTS && op == VS_CLONE_SOURCE_CLONES)
 		p->skip = (p->skip + 1) % NAMES;
 	if (vs_fail_is_doubt(err->code))
 		look_first(c, p);
-	if (op == VS_PARENT_CLONES)
+	if (op == VS_CLONE_SOURCE_CLONES)
 		room_free(c, p);
-	if (op != VS_PARENT_DESTROYS && op != VS_PARENT_GOES_OFF)
+	if (op != VS_CLONE_SOURCE_DESTROYS && op != VS_CLONE_SOURCE_GOES_OFF)
 		tell_node(c, p, err, now_ms);
 }
 
@@ -167,17 +167,17 @@ static void done(void *arg, uint64_t id, const char *result,
 		 const struct vs_err *err)
 {
 	struct vs_core *c = arg;
-	enum vs_parent_op was;
-	struct vs_parent *p;
+	enum vs_clone_source_op was;
+	struct vs_clone_source *p;
 	int64_t now_ms = vs_clock();
 
 	p = by_op(id);
 	if (!p)
 		return;
 	was = p->op;
-	if (err || was == VS_PARENT_ADOPTED) {
-		op_set(p, VS_PARENT_IDLE, 0, now_ms);
-		if (was == VS_PARENT_ADOPTED)
+	if (err || was == VS_CLONE_SOURCE_ADOPTED) {
+		op_set(p, VS_CLONE_SOURCE_IDLE, 0, now_ms);
+		if (was == VS_CLONE_SOURCE_ADOPTED)
 			look_first(c, p);
 		else
 			failed(c, p, was, err, now_ms);
@@ -187,15 +187,15 @@ static void done(void *arg, uint64_t id, const char *result,
 			(long long)(now_ms - p->since_ms));
 		/* Now it settles: id 0, until vCenter shows it. */
 		op_set(p, was, 0, now_ms);
-		if (was == VS_PARENT_CLONES) {
+		if (was == VS_CLONE_SOURCE_CLONES) {
 			vs_strlcpy(p->vm, result, sizeof(p->vm));
 			vs_strlcpy(p->born, result, sizeof(p->born));
 			p->astray = false;
 			p->born_ms = now_ms;
-			vs_metrics_parent_made(p->key.mark.kind);
+			vs_metrics_clone_source_made(p->key.mark.kind);
 		}
-		if (was == VS_PARENT_DESTROYS)
-			vs_metrics_parent_ended(p->key.mark.kind);
+		if (was == VS_CLONE_SOURCE_DESTROYS)
+			vs_metrics_clone_source_ended(p->key.mark.kind);
 		p->tries = 0;
 		p->not_before_ms = 0;
 	}
@@ -205,47 +205,48 @@ static const struct vs_vc_op calls = {
 	.started = started, .done = done, .arg = &vs_core,
 };
 
-static bool settled(const struct vs_core *c, const struct vs_parent *p)
+static bool settled(const struct vs_core *c, const struct vs_clone_source *p)
 {
 	const struct vs_vm *vm = vs_vm_get(&c->inv, p->vm);
 
 	switch (p->op) {
-	case VS_PARENT_CLONES:
+	case VS_CLONE_SOURCE_CLONES:
 		return vm && vm->readable && vm->disks.dir[0] &&
 		       vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		       VS_OWNER_PARENT;
-	case VS_PARENT_SNAPS:
+		       VS_OWNER_CLONE_SOURCE;
+	case VS_CLONE_SOURCE_SNAPS:
 		return !vm || vm->clone.snapshot[0];
-	case VS_PARENT_BOOTS:
+	case VS_CLONE_SOURCE_BOOTS:
 		return !vm || vm->power == VS_POWER_ON;
-	case VS_PARENT_GOES_OFF:
+	case VS_CLONE_SOURCE_GOES_OFF:
 		return !vm || vm->power != VS_POWER_ON;
-	case VS_PARENT_DESTROYS:
+	case VS_CLONE_SOURCE_DESTROYS:
 		return !vm;
 	default:
 		return true;
 	}
 }
 
-bool vs_parent_settle(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
+bool vs_clone_source_await(struct vs_core *c, struct vs_clone_source *p,
+			   int64_t now_ms)
 {
 	struct vs_claim *h = vs_ledger_get(&c->ledger, p->name);
 
 	if (p->op_id)
 		return false;
-	if (p->op == VS_PARENT_IDLE)
+	if (p->op == VS_CLONE_SOURCE_IDLE)
 		return true;
 	if (settled(c, p)) {
-		if (p->op == VS_PARENT_CLONES && h)
+		if (p->op == VS_CLONE_SOURCE_CLONES && h)
 			vs_ledger_set_vm(&c->ledger, h, p->vm);
-		p->op = VS_PARENT_IDLE;
+		p->op = VS_CLONE_SOURCE_IDLE;
 		return true;
 	}
 	if (now_ms - p->since_ms < VS_SETTLE_MS)
 		return false;
 	vs_info("parent vm=%s vCenter reported its %s done but doesn't show it: looking again",
 		p->name, op_names[p->op]);
-	p->op = VS_PARENT_IDLE;
+	p->op = VS_CLONE_SOURCE_IDLE;
 	look_first(c, p);
 	return true;
 }
@@ -253,7 +254,7 @@ bool vs_parent_settle(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
 /* ---- calls ------------------------------------------------------------------------ */
 
 /* Beside what else is promised there: its children's disks come on top. */
-static int has_room(struct vs_core *c, const struct vs_parent *p,
+static int has_room(struct vs_core *c, const struct vs_clone_source *p,
 		    int64_t mb, struct vs_err *err)
 {
 	const struct vs_free_capacity *sums = vs_free_capacity_get(c);
@@ -274,8 +275,9 @@ static int has_room(struct vs_core *c, const struct vs_parent *p,
 
 /* Counted until a reading of the datastore has seen it, and until it is on, if
  * it will be: as much as the clone that asks for it. */
-void vs_parent_room_take(struct vs_core *c, const struct vs_parent *p,
-			 const struct vs_claim *like, int64_t mb)
+void vs_clone_source_capacity_take(struct vs_core *c,
+				   const struct vs_clone_source *p,
+				   const struct vs_claim *like, int64_t mb)
 {
 	struct vs_claim hold = { .state = VS_CLAIM_RESERVED, .disk_mb = mb,
 				.parent = true };
@@ -294,26 +296,26 @@ void vs_parent_room_take(struct vs_core *c, const struct vs_parent *p,
 	vs_ledger_take(&c->ledger, &hold, NULL);
 }
 
-static void name_it(struct vs_core *c, struct vs_parent *p,
+static void name_it(struct vs_core *c, struct vs_clone_source *p,
 		    const struct vs_profile *profile)
 {
 	unsigned int k = p->skip;
 
 	do {
-		vs_parent_name(c->cluster_id, &p->key, profile->template_name,
-			       k++, p->name);
+		vs_clone_source_name(c->cluster_id, &p->key,
+				     profile->template_name, k++, p->name);
 	} while (k < NAMES && (vs_vm_get_named(&c->inv, c->folder, p->name) ||
 			       vs_node_named(c, p->name)));
 }
 
-static int64_t send_clone(struct vs_core *c, struct vs_parent *p,
+static int64_t send_clone(struct vs_core *c, struct vs_clone_source *p,
 			  const struct vs_profile *profile, struct vs_err *err)
 {
 	char uuid[VS_UUID_LEN];
 	VS_FREE char *owner = NULL;
-	VS_FREE char *is = vs_parent_mark_format(&p->key.mark);
+	VS_FREE char *is = vs_clone_source_tag_format(&p->key.mark);
 	struct vs_vc_kv kv[] = {
-		{ VS_KEY_OWNER, NULL }, { VS_KEY_PARENT, is },
+		{ VS_KEY_OWNER, NULL }, { VS_KEY_CLONE_SOURCE, is },
 		/* the template may have been one of our VMs */
 		{ VS_KEY_PROFILE, "" }, { VS_KEY_FROM, "" },
 		{ "slurm.vsphere.job", "" }, { "guestinfo.slurm.node", "" },
@@ -330,9 +332,9 @@ static int64_t send_clone(struct vs_core *c, struct vs_parent *p,
 	return vs_vc_vm_clone(c->vc, &cl, &calls, err);
 }
 
-int vs_parent_make(struct vs_core *c, struct vs_parent *p,
-		   const struct vs_node *n, const struct vs_claim *h,
-		   int64_t now_ms, struct vs_err *err)
+int vs_clone_source_make(struct vs_core *c, struct vs_clone_source *p,
+			 const struct vs_node *n, const struct vs_claim *h,
+			 int64_t now_ms, struct vs_err *err)
 {
 	const struct vs_profile *profile = n->profile;
 	const struct vs_host *at = vs_host_get(&c->inv, h->host);
@@ -344,14 +346,14 @@ int vs_parent_make(struct vs_core *c, struct vs_parent *p,
 	room_free(c, p);	/* of one that has gone */
 	name_it(c, p, profile);
 	id = p->key.mark.kind == VS_CLONE_INSTANT ?
-		vs_send_instant_parent(c, n, h, p, &calls, err) :
+		vs_spec_send_instant(c, n, h, p, &calls, err) :
 		send_clone(c, p, profile, err);
 	if (id < 0)
 		return -1;
-	op_set(p, VS_PARENT_CLONES, (uint64_t)id, now_ms);
+	op_set(p, VS_CLONE_SOURCE_CLONES, (uint64_t)id, now_ms);
 	p->vm[0] = '\0';
 	p->begun_ms = now_ms;
-	vs_parent_room_take(c, p, h, profile->template_mb);
+	vs_clone_source_capacity_take(c, p, h, profile->template_mb);
 	vs_clones_note_one();
 	vs_info("parent vm=%s is made for %s clones of template %s: clone host=%s",
 		p->name, vs_clone_name(p->key.mark.kind),
@@ -359,9 +361,9 @@ int vs_parent_make(struct vs_core *c, struct vs_parent *p,
 	return 0;
 }
 
-int vs_parent_power(struct vs_core *c, struct vs_parent *p,
-		    const struct vs_vm *vm, bool on, int64_t now_ms,
-		    struct vs_err *err)
+int vs_clone_source_power(struct vs_core *c, struct vs_clone_source *p,
+			  const struct vs_vm *vm, bool on, int64_t now_ms,
+			  struct vs_err *err)
 {
 	int64_t id = on ? vs_vc_vm_power_on(c->vc, vm->moid, vm->host, &calls,
 					    err) :
@@ -373,13 +375,14 @@ int vs_parent_power(struct vs_core *c, struct vs_parent *p,
 	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
 	vs_strlcpy(p->host, vm->host, sizeof(p->host));
 	p->key.mark.kind = vm->parent.kind;
-	op_set(p, on ? VS_PARENT_BOOTS : VS_PARENT_GOES_OFF, (uint64_t)id,
-	       now_ms);
+	op_set(p, on ? VS_CLONE_SOURCE_BOOTS : VS_CLONE_SOURCE_GOES_OFF,
+	       (uint64_t)id, now_ms);
 	return 0;
 }
 
-int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
-		   const struct vs_vm *vm, int64_t now_ms, struct vs_err *err)
+int vs_clone_source_snap(struct vs_core *c, struct vs_clone_source *p,
+			 const struct vs_vm *vm, int64_t now_ms,
+			 struct vs_err *err)
 {
 	int64_t id;
 
@@ -387,19 +390,19 @@ int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
 	if (vs_operation_allowed(NULL, vm, NULL, VS_OPERATION_SNAPSHOT,
 				 c->release, err))
 		return -1;
-	id = vs_vc_vm_snapshot(c->vc, vm->moid, VS_PARENT_SNAPSHOT, &calls,
-			       err);
+	id = vs_vc_vm_snapshot(c->vc, vm->moid, VS_CLONE_SOURCE_SNAPSHOT,
+			       &calls, err);
 	if (id < 0)
 		return -1;
 	vs_strlcpy(p->name, vm->name, sizeof(p->name));
 	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
 	vs_strlcpy(p->host, vm->host, sizeof(p->host));
-	op_set(p, VS_PARENT_SNAPS, (uint64_t)id, now_ms);
+	op_set(p, VS_CLONE_SOURCE_SNAPS, (uint64_t)id, now_ms);
 	return 0;
 }
 
-void vs_parent_destroy(struct vs_core *c, struct vs_parent *r,
-		       const struct vs_vm *vm, int64_t now_ms)
+void vs_clone_source_destroy(struct vs_core *c, struct vs_clone_source *r,
+			     const struct vs_vm *vm, int64_t now_ms)
 {
 	struct vs_err err = { 0 };
 	int64_t id = vs_vc_vm_destroy(c->vc, vm->moid, &calls, &err);
@@ -409,39 +412,40 @@ void vs_parent_destroy(struct vs_core *c, struct vs_parent *r,
 	vs_strlcpy(r->host, vm->host, sizeof(r->host));
 	r->key.mark.kind = vm->parent.kind;
 	if (id < 0) {
-		failed(c, r, VS_PARENT_DESTROYS, &err, now_ms);
+		failed(c, r, VS_CLONE_SOURCE_DESTROYS, &err, now_ms);
 		return;
 	}
 	vs_info("parent vm=%s is destroyed: no linked clone stands on it, and none is made of it any more",
 		vm->name);
-	op_set(r, VS_PARENT_DESTROYS, (uint64_t)id, now_ms);
+	op_set(r, VS_CLONE_SOURCE_DESTROYS, (uint64_t)id, now_ms);
 }
 
 /* A clone of it only reads; its own disks are at work in the others. */
-void vs_parent_busy(struct vs_core *c, const struct vs_vm *vm,
-		    const struct vs_vc_task *task)
+void vs_clone_source_busy(struct vs_core *c, const struct vs_vm *vm,
+			  const struct vs_vc_task *task)
 {
-	struct vs_parent *r = vs_parent_record(c, vm->moid, true);
+	struct vs_clone_source *r = vs_clone_source_record(c, vm->moid, true);
 	int64_t id;
 
 	r->judged_after = c->slow_seq;
 	if (r->op_id || strcasestr(task->name, "clone") ||
-	    vs_parents_task(task->moid))
+	    vs_clone_sources_task(task->moid))
 		return;
 	id = vs_vc_task_adopt(c->vc, task->moid, &calls, NULL);
 	if (id <= 0)
 		return;
-	op_set(r, VS_PARENT_ADOPTED, (uint64_t)id, vs_clock());
+	op_set(r, VS_CLONE_SOURCE_ADOPTED, (uint64_t)id, vs_clock());
 	vs_strlcpy(r->task, task->moid, sizeof(r->task));
 	vs_strlcpy(r->name, vm->name, sizeof(r->name));
 	vs_info("parent vm=%s task=%s (%s) is under way: adopted", vm->name,
 		task->moid, task->name);
 }
 
-void vs_parents_forget_calls(struct vs_core *c)
+void vs_clone_sources_forget_calls(struct vs_core *c)
 {
-	for (struct vs_parent *p = vs_parents.all; p; p = p->hh.next) {
-		op_set(p, VS_PARENT_IDLE, 0, 0);
+	for (struct vs_clone_source *p = vs_clone_sources.all; p;
+	     p = p->hh.next) {
+		op_set(p, VS_CLONE_SOURCE_IDLE, 0, 0);
 		room_free(c, p);
 		p->look_after = 0;
 		p->lost = false;
@@ -450,20 +454,20 @@ void vs_parents_forget_calls(struct vs_core *c)
 	}
 }
 
-void vs_parents_clear(struct vs_core *c)
+void vs_clone_sources_clear(struct vs_core *c)
 {
-	struct vs_parent *p, *tmp;
+	struct vs_clone_source *p, *tmp;
 
 	vs_assert_locked();
 	for (size_t i = 0; i < c->nnodes; i++)
 		c->nodes[i].parent = NULL;
-	HASH_ITER(hh, vs_parents.all, p, tmp) {
-		op_set(p, VS_PARENT_IDLE, 0, 0);
+	HASH_ITER(hh, vs_clone_sources.all, p, tmp) {
+		op_set(p, VS_CLONE_SOURCE_IDLE, 0, 0);
 		room_free(c, p);
-		HASH_DEL(vs_parents.all, p);
+		HASH_DEL(vs_clone_sources.all, p);
 		free(p);
 	}
-	free(vs_parents.bars);
+	free(vs_clone_sources.bars);
 	vs_clone_hosts_free();
-	vs_parents = (struct vs_parents) { .all = NULL };
+	vs_clone_sources = (struct vs_clone_sources) { .all = NULL };
 }

@@ -22,26 +22,40 @@ struct vs_vc_op;
 struct vs_vc_task;
 struct vs_vc_template;
 
-enum vs_parent_op { VS_PARENT_IDLE, VS_PARENT_CLONES, VS_PARENT_SNAPS,
-		    VS_PARENT_DESTROYS, VS_PARENT_ADOPTED, VS_PARENT_BOOTS,
-		    VS_PARENT_GOES_OFF, VS_PARENT_OPS };
+enum vs_clone_source_op {
+	VS_CLONE_SOURCE_IDLE,
+	VS_CLONE_SOURCE_CLONES,
+	VS_CLONE_SOURCE_SNAPS,
+	VS_CLONE_SOURCE_DESTROYS,
+	VS_CLONE_SOURCE_ADOPTED,
+	VS_CLONE_SOURCE_BOOTS,
+	VS_CLONE_SOURCE_GOES_OFF,
+	VS_CLONE_SOURCE_OPS
+};
 
 /* As svf says it, and metrics. */
-enum vs_parent_state { VS_PARENT_IS_CLONING, VS_PARENT_IS_SNAPPED,
-		       VS_PARENT_IS_DESTROYED, VS_PARENT_IS_ON,
-		       VS_PARENT_IS_AWAY, VS_PARENT_IS_BARE, VS_PARENT_IS_OFF,
-		       VS_PARENT_IS_BOOTING, VS_PARENT_IS_READY,
-		       VS_PARENT_STATES };
-extern const char *const vs_parent_states[VS_PARENT_STATES];
+enum vs_clone_source_state {
+	VS_CLONE_SOURCE_IS_CLONING,
+	VS_CLONE_SOURCE_IS_SNAPPED,
+	VS_CLONE_SOURCE_IS_DESTROYED,
+	VS_CLONE_SOURCE_IS_ON,
+	VS_CLONE_SOURCE_IS_AWAY,
+	VS_CLONE_SOURCE_IS_BARE,
+	VS_CLONE_SOURCE_IS_OFF,
+	VS_CLONE_SOURCE_IS_BOOTING,
+	VS_CLONE_SOURCE_IS_READY,
+	VS_CLONE_SOURCE_STATES
+};
+extern const char *const vs_clone_source_states[VS_CLONE_SOURCE_STATES];
 
 /* One that is asked for, by its key; or one that is there, by its moId. */
-struct vs_parent {
+struct vs_clone_source {
 	char id[3 * VS_MOID_LEN];
-	struct vs_parent_key key;	/* of one that is asked for */
+	struct vs_clone_source_key key;	/* of one that is asked for */
 	char name[VS_NAME_LEN];		/* of the VM that is made, */
 	char node[VS_NAME_LEN];		/* for this node */
 	unsigned int skip;		/* names that vCenter says are taken */
-	enum vs_parent_op op;
+	enum vs_clone_source_op op;
 	uint64_t op_id;			/* the client's; 0: done, settling */
 	char task[VS_MOID_LEN], vm[VS_MOID_LEN], host[VS_MOID_LEN];
 	int64_t since_ms;		/* of op */
@@ -68,17 +82,17 @@ struct vs_parent {
 };
 
 /* Why no clone of this version of a template can be had. */
-struct vs_parent_bar {
-	struct vs_parent_mark of;
+struct vs_clone_block {
+	struct vs_clone_source_tag of;
 	bool on;			/* else it was, lately */
 	int64_t until_ms;
 	char why[256];
 };
 
-struct vs_parents {
-	struct vs_parent *all;
+struct vs_clone_sources {
+	struct vs_clone_source *all;
 	int64_t scan_ms;
-	struct vs_parent_bar *bars;
+	struct vs_clone_block *bars;
 	size_t nbars, cap_bars;
 	/* as of this pass: of a clone nobody knows whose it is; a node's VM is
 	 * missed; a VM that may be a child can't be read, its name or moId */
@@ -86,102 +100,109 @@ struct vs_parents {
 	char unread[VS_NAME_LEN], unread_said[VS_NAME_LEN];
 };
 /* All of it, to be read. */
-const struct vs_parents *vs_parents_all(void);
+const struct vs_clone_sources *vs_clone_sources_all(void);
 
 /* select.c
  * What the node's VM is to be cloned from, at its hold's place. NULL: there is
  * none yet, and it is on its way (err VS_OK; n->parent->why says how far), or
  * err says why there can be none. */
-const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
-				  const struct vs_claim *h, int64_t now_ms,
-				  struct vs_err *err);
+const struct vs_vm *vs_clone_source_get(struct vs_core *c, struct vs_node *n,
+					const struct vs_claim *h,
+					int64_t now_ms, struct vs_err *err);
 /* The same for a step that only sees to it: 0 or -1. */
-int vs_parent_prepare(struct vs_core *c, struct vs_node *n,
-		      const struct vs_claim *h, int64_t now_ms,
-		      struct vs_err *err);
+int vs_clone_source_prepare(struct vs_core *c, struct vs_node *n,
+			    const struct vs_claim *h, int64_t now_ms,
+			    struct vs_err *err);
 /* Why the node has to wait for its parent, NULL: it doesn't. */
-const char *vs_parent_waits(const struct vs_node *n);
-void vs_parents_forget_calls(struct vs_core *c);	/* the client is gone */
-void vs_parents_clear(struct vs_core *c);
+const char *vs_clone_source_waits(const struct vs_node *n);
+void vs_clone_sources_forget_calls(struct vs_core *c);	/* the client is gone */
+void vs_clone_sources_clear(struct vs_core *c);
 /* A call of theirs that has no task yet; one of which the reply is lost; is this
  * task one of theirs? */
-bool vs_parents_unanswered(void);
-bool vs_parents_lost(void);
-bool vs_parents_task(const char *task);
+bool vs_clone_sources_unanswered(void);
+bool vs_clone_sources_unconfirmed(void);
+bool vs_clone_sources_task(const char *task);
 /* An unfinished task on a parent, whoever has begun it. */
-void vs_parent_busy(struct vs_core *c, const struct vs_vm *vm,
-		    const struct vs_vc_task *task);
+void vs_clone_source_busy(struct vs_core *c, const struct vs_vm *vm,
+			  const struct vs_vc_task *task);
 /* build.c. False: a call of it is under way, or its effect isn't shown
  * yet. Then: the next call, -1 with err if it can't be sent; destroy it, its
  * record being r. */
-bool vs_parent_settle(struct vs_core *c, struct vs_parent *p, int64_t now_ms);
+bool vs_clone_source_await(struct vs_core *c, struct vs_clone_source *p,
+			   int64_t now_ms);
 /* An error that an administrator must mend, and no node's fault. */
-bool vs_parent_is_setting(const struct vs_err *err);
-int vs_parent_make(struct vs_core *c, struct vs_parent *p,
-		   const struct vs_node *n, const struct vs_claim *h,
-		   int64_t now_ms, struct vs_err *err);
-int vs_parent_snap(struct vs_core *c, struct vs_parent *p,
-		   const struct vs_vm *vm, int64_t now_ms, struct vs_err *err);
+bool vs_clone_source_is_setting(const struct vs_err *err);
+int vs_clone_source_make(struct vs_core *c, struct vs_clone_source *p,
+			 const struct vs_node *n, const struct vs_claim *h,
+			 int64_t now_ms, struct vs_err *err);
+int vs_clone_source_snap(struct vs_core *c, struct vs_clone_source *p,
+			 const struct vs_vm *vm, int64_t now_ms,
+			 struct vs_err *err);
 /* Those of instant clones are switched on, and off. */
-int vs_parent_power(struct vs_core *c, struct vs_parent *p,
-		    const struct vs_vm *vm, bool on, int64_t now_ms,
-		    struct vs_err *err);
-void vs_parent_destroy(struct vs_core *c, struct vs_parent *r,
-		       const struct vs_vm *vm, int64_t now_ms);
-struct vs_parent *vs_parent_record(struct vs_core *c, const char *id,
-				   bool make);
+int vs_clone_source_power(struct vs_core *c, struct vs_clone_source *p,
+			  const struct vs_vm *vm, bool on, int64_t now_ms,
+			  struct vs_err *err);
+void vs_clone_source_destroy(struct vs_core *c, struct vs_clone_source *r,
+			     const struct vs_vm *vm, int64_t now_ms);
+struct vs_clone_source *vs_clone_source_record(struct vs_core *c,
+					       const char *id, bool make);
 /* "linked/3f0a11c2 datastore-1 host-2" */
-void vs_parent_key_id(const struct vs_parent_key *key,
-		      char out[3 * VS_MOID_LEN]);
+void vs_clone_source_key_id(const struct vs_clone_source_key *key,
+			    char out[3 * VS_MOID_LEN]);
 
 /* collect.c: which are wanted, and the end of those that aren't */
-void vs_parents_pass(struct vs_core *c, int64_t now_ms);
+void vs_clone_sources_update(struct vs_core *c, int64_t now_ms);
 /* usage.c: what keeps each that has a record; what a pass asks for. */
-void vs_parents_see(struct vs_core *c, int64_t now_ms);
+void vs_clone_sources_observe(struct vs_core *c, int64_t now_ms);
 /* vCenter's word of a VM; of a template, for a profile (its index). */
-void vs_parent_told(struct vs_core *c, struct vs_vm *vm, const char *mark);
-void vs_parent_template(struct vs_core *c, size_t profile,
-			const struct vs_vc_template *t);
+void vs_clone_source_received(struct vs_core *c, struct vs_vm *vm,
+			      const char *mark);
+void vs_clone_source_template(struct vs_core *c, size_t profile,
+			      const struct vs_vc_template *t);
 /* blocked.c: until then there are no clones of that version of a template,
  * and who asks for one hears why. Ended by time, or by an operator. */
-void vs_parents_bar(struct vs_core *c, const struct vs_parent_key *key,
-		    int64_t until_ms, const char *why);
-void vs_parents_bars_end(struct vs_core *c, int64_t now_ms);
-void vs_parents_try_again(struct vs_core *c);
+void vs_clone_sources_block(struct vs_core *c,
+			    const struct vs_clone_source_key *key,
+			    int64_t until_ms, const char *why);
+void vs_clone_sources_blocks_end(struct vs_core *c, int64_t now_ms);
+void vs_clone_sources_try_again(struct vs_core *c);
 /* The one that was made last is there and isn't what was asked for: true, and
  * barred, for another one would go the same way. The same without a bar. */
-bool vs_parent_strayed(struct vs_core *c, struct vs_parent *p, int64_t now_ms);
-bool vs_parent_astray(const struct vs_core *c, const struct vs_parent *p);
+bool vs_clone_source_misplaced_end(struct vs_core *c, struct vs_clone_source *p,
+				   int64_t now_ms);
+bool vs_clone_source_misplaced(const struct vs_core *c,
+			       const struct vs_clone_source *p);
 /* n's parent, which is ready, has lost cards: barred. */
-void vs_parent_changed(struct vs_core *c, const struct vs_node *n,
-		       const struct vs_vm *parent, int64_t now_ms);
+void vs_clone_source_changed(struct vs_core *c, const struct vs_node *n,
+			     const struct vs_vm *parent, int64_t now_ms);
 /* Would the clone of a node be made of it, as all is now, or isn't that known? */
-bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm);
-int vs_parents_count(const struct vs_core *c);
-size_t vs_parents_confirm(int64_t minute);	/* of the brake */
+bool vs_clone_source_wanted(const struct vs_core *c, const struct vs_vm *vm);
+int vs_clone_sources_count(const struct vs_core *c);
+size_t vs_clone_sources_confirm(int64_t minute);	/* of the brake */
 /* Is there a partition whose VMs have some? */
-bool vs_parents_asked(const struct vs_conf *conf);
+bool vs_clone_sources_asked(const struct vs_conf *conf);
 /* There is no VM, and how it would be made. */
-enum vs_seen vs_node_seen_none(const struct vs_node *n);
+enum vs_seen vs_node_observed_none(const struct vs_node *n);
 /* host_cost.c: vs_clone_hosts_bare() is found again. A hold of
  * the memory of one that is switched on, as large as like. */
-void vs_parents_bare_pass(struct vs_core *c);
-/* Those that are being made: for vs_clone_orders_subscribe(). */
-vs_clone_orders_fn vs_parents_ordered;
-void vs_clone_source_claim_again(struct vs_core *c, struct vs_parent *p,
+void vs_clone_sources_absent_update(struct vs_core *c);
+/* Those that are being made: for vs_clones_requested_subscribe(). */
+vs_clones_requested_fn vs_clone_sources_requested;
+void vs_clone_source_claim_again(struct vs_core *c, struct vs_clone_source *p,
 				 const struct vs_claim *like,
 				 const struct vs_vm *vm);
 /* build.c: p->name's on p->host, with so much for its disks. */
-void vs_parent_room_take(struct vs_core *c, const struct vs_parent *p,
-			 const struct vs_claim *like, int64_t mb);
+void vs_clone_source_capacity_take(struct vs_core *c,
+				   const struct vs_clone_source *p,
+				   const struct vs_claim *like, int64_t mb);
 /* lost_clones.c: of some clone the reply is lost; one has no task yet. What becomes of those
  * that are lost is looked for; is it known? The node's is done, but not shown. */
-bool vs_clone_lost(const struct vs_core *c);
+bool vs_clone_unconfirmed(const struct vs_core *c);
 /* The reply to the node's clone call was lost, or what it made is known. */
-void vs_clone_lost_set(struct vs_node *n, bool lost);
+void vs_clone_unconfirmed_set(struct vs_node *n, bool lost);
 bool vs_clone_unanswered(const struct vs_core *c);
-void vs_clones_lost_look(struct vs_core *c);
-void vs_clones_lost_pass(struct vs_core *c);
+void vs_unconfirmed_clones_observe(struct vs_core *c);
+void vs_unconfirmed_clones_update(struct vs_core *c);
 void vs_clone_unshown(struct vs_core *c, const struct vs_node *n,
 		      int64_t now_ms);
 

@@ -5,6 +5,6 @@
 
 #include "engine/state/core_i.h"
 
-extern struct vs_parents vs_parents;
+extern struct vs_clone_sources vs_clone_sources;
 
 #endif

@@ -28,10 +28,10 @@
 #define UNREAD_MS 60000		/* a host that is away may come back */
 #define FORGET_MS (10 * 60 * 1000)
 
-bool vs_parents_asked(const struct vs_conf *conf)
+bool vs_clone_sources_asked(const struct vs_conf *conf)
 {
 	for (size_t i = 0; i < conf->npartitions; i++) {
-		enum vs_clone_kind kind = VS_CLONE_FULL;
+		enum vs_clone_type kind = VS_CLONE_FULL;
 
 		if (!vs_clone_parse(conf->partitions[i].clone, &kind) &&
 		    kind != VS_CLONE_FULL)
@@ -45,18 +45,19 @@ static bool is_linked(const struct vs_profile *p)
 	return p->clone != VS_CLONE_FULL;
 }
 
-void vs_parent_told(struct vs_core *c, struct vs_vm *vm, const char *mark)
+void vs_clone_source_received(struct vs_core *c, struct vs_vm *vm,
+			      const char *mark)
 {
 	bool was = vm->as_parent;
 
-	vs_vm_set_parent(&c->inv, vm, mark);
+	vs_vm_set_clone_source(&c->inv, vm, mark);
 	if (was != vm->as_parent)
 		vs_nodes_touch(c);
 }
 
 /* A snapshot is impossible with a card that is passed through. */
-void vs_parent_template(struct vs_core *c, size_t profile,
-			const struct vs_vc_template *t)
+void vs_clone_source_template(struct vs_core *c, size_t profile,
+			      const struct vs_vc_template *t)
 {
 	struct vs_profile *p = &c->profiles[profile];
 	VS_FREE char *why = NULL;
@@ -82,22 +83,22 @@ static bool lies_where_asked(const struct vs_core *c, const struct vs_vm *vm)
 static bool wanted_by(const struct vs_core *c, const struct vs_vm *vm,
 		      size_t profile)
 {
-	struct vs_parent_mark is;
+	struct vs_clone_source_tag is;
 
-	return !vs_parent_mark_of(c->profiles[profile].clone,
-				  c->now[profile].hash, &is) &&
+	return !vs_clone_source_tag_fill(c->profiles[profile].clone,
+					 c->now[profile].hash, &is) &&
 	       is.kind == vm->parent.kind && !strcmp(is.of, vm->parent.of) &&
 	       lies_where_asked(c, vm);
 }
 
-bool vs_parent_wanted(const struct vs_core *c, const struct vs_vm *vm)
+bool vs_clone_source_wanted(const struct vs_core *c, const struct vs_vm *vm)
 {
-	const struct vs_parent *r;
+	const struct vs_clone_source *r;
 
 	vs_assert_locked();
 	if (vm->parent.kind == VS_CLONE_KINDS)
 		return true;		/* of another time: nobody knows */
-	HASH_FIND_STR(vs_parents.all, vm->moid, r);
+	HASH_FIND_STR(vs_clone_sources.all, vm->moid, r);
 	for (size_t i = 0; i < c->nprofiles; i++)
 		if (is_linked(&c->profiles[i]) &&
 		    (!c->now[i].hash[0] ||
@@ -133,17 +134,17 @@ static bool is_outdated(const struct vs_core *c, const struct vs_vm *vm)
 	return false;
 }
 
-static bool brake_lets(struct vs_parent *r,
+static bool brake_lets(struct vs_clone_source *r,
 		       const struct vs_vm *vm)
 {
 	return vs_brake_asks(&r->braked, vm->moid, vm->name);
 }
 
 /* What may stand on its disks keeps it: whoever can, must hear of that. */
-static void say_unread(const struct vs_parent *r,
+static void say_unread(const struct vs_clone_source *r,
 		       const struct vs_vm *vm, int64_t now_ms)
 {
-	struct vs_parents *p = &vs_parents;
+	struct vs_clone_sources *p = &vs_clone_sources;
 
 	if (r->has_children || now_ms - r->unwanted_ms < UNREAD_MS ||
 	    !strcmp(p->unread, "?") || !strcmp(p->unread, p->unread_said))
@@ -155,7 +156,7 @@ static void say_unread(const struct vs_parent *r,
 
 /* One that stands frozen keeps its host's memory, and keeps the host from
  * maintenance: it goes off where nobody wants it, or may have it. */
-static bool goes_off(struct vs_core *c, struct vs_parent *r,
+static bool goes_off(struct vs_core *c, struct vs_clone_source *r,
 		     const struct vs_vm *vm, int64_t now_ms)
 {
 	struct vs_err err = { 0 };
@@ -163,19 +164,19 @@ static bool goes_off(struct vs_core *c, struct vs_parent *r,
 	if (vm->parent.kind != VS_CLONE_INSTANT || vm->power != VS_POWER_ON ||
 	    !vm->readable || !vm->connected)
 		return false;
-	if (r->op == VS_PARENT_IDLE && now_ms >= r->not_before_ms &&
-	    !r->made && !r->copied && !vs_parents.copies_lost &&
+	if (r->op == VS_CLONE_SOURCE_IDLE && now_ms >= r->not_before_ms &&
+	    !r->made && !r->copied && !vs_clone_sources.copies_lost &&
 	    (!r->unwanted_ms || host_leaves(vm) || brake_lets(r, vm))) {
 		vs_info("parent vm=%s is switched off: %s", vm->name,
 			r->unwanted_ms ? "no instant clone is made of it any more" :
 			"its host is to be empty");
-		if (vs_parent_power(c, r, vm, false, now_ms, &err))
+		if (vs_clone_source_power(c, r, vm, false, now_ms, &err))
 			r->not_before_ms = now_ms + 1000;
 	}
 	return true;
 }
 
-static void end_it(struct vs_core *c, struct vs_parent *r,
+static void end_it(struct vs_core *c, struct vs_clone_source *r,
 		   const struct vs_vm *vm, int64_t now_ms)
 {
 	if (!r->unwanted_ms) {
@@ -186,11 +187,11 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 	}
 	if (now_ms - r->unwanted_ms >= LINGER_MS && goes_off(c, r, vm, now_ms))
 		return;
-	if (r->op != VS_PARENT_IDLE || r->made || r->copied ||
-	    vs_parents.copies_lost || vs_parents.missing ||
-	    r->has_children || vs_parents.unread[0]) {
+	if (r->op != VS_CLONE_SOURCE_IDLE || r->made || r->copied ||
+	    vs_clone_sources.copies_lost || vs_clone_sources.missing ||
+	    r->has_children || vs_clone_sources.unread[0]) {
 		r->judged_after = c->slow_seq;
-		if (vs_parents.unread[0])
+		if (vs_clone_sources.unread[0])
 			say_unread(r, vm, now_ms);
 		return;
 	}
@@ -208,19 +209,21 @@ static void end_it(struct vs_core *c, struct vs_parent *r,
 	if (c->slow_seq <= r->judged_after)
 		vs_vc_poll_request(c->vc);
 	else if (brake_lets(r, vm))
-		vs_parent_destroy(c, r, vm, now_ms);
+		vs_clone_source_destroy(c, r, vm, now_ms);
 }
 
 /* ---- once a turn -------------------------------------------------------------------------- */
 
 /* A reading has seen its disks, or there are none: the hold is over. */
-static void hold_ends(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
+static void hold_ends(struct vs_core *c, struct vs_clone_source *p,
+		      int64_t now_ms)
 {
 	struct vs_claim *h = p->name[0] && !p->op_id ?
 		vs_ledger_get(&c->ledger, p->name) : NULL;
 	const struct vs_vm *vm = h ? vs_vm_get(&c->inv, p->vm) : NULL;
 
-	if (!h || p->op != VS_PARENT_IDLE || (vm && !vm->share.told.there) ||
+	if (!h || p->op != VS_CLONE_SOURCE_IDLE ||
+	    (vm && !vm->share.told.there) ||
 	    (vm && h->memory_mb && vm->power != VS_POWER_ON &&
 	     now_ms - p->asked_ms < ASKED_MS))
 		return;
@@ -228,60 +231,61 @@ static void hold_ends(struct vs_core *c, struct vs_parent *p, int64_t now_ms)
 	vs_capacity_freed();
 }
 
-static bool is_old(const struct vs_core *c, const struct vs_parent *p,
+static bool is_old(const struct vs_core *c, const struct vs_clone_source *p,
 		   int64_t now_ms)
 {
 	if (!p->key.store[0])
 		return !p->op_id && !vs_vm_get(&c->inv, p->id);
-	return p->op == VS_PARENT_IDLE && !p->lost && !vs_parent_astray(c, p) &&
+	return p->op == VS_CLONE_SOURCE_IDLE && !p->lost &&
+	       !vs_clone_source_misplaced(c, p) &&
 	       now_ms - p->asked_ms > FORGET_MS &&
 	       !vs_ledger_get(&c->ledger, p->name);
 }
 
 static void forget_old(struct vs_core *c, int64_t now_ms)
 {
-	struct vs_parent *p, *tmp;
+	struct vs_clone_source *p, *tmp;
 
-	HASH_ITER(hh, vs_parents.all, p, tmp) {
-		vs_parent_settle(c, p, now_ms);	/* nobody may ask again */
+	HASH_ITER(hh, vs_clone_sources.all, p, tmp) {
+		vs_clone_source_await(c, p, now_ms); /* nobody may ask again */
 		hold_ends(c, p, now_ms);
 		if (!is_old(c, p, now_ms))
 			continue;
 		for (size_t i = 0; i < c->nnodes; i++)
 			if (c->nodes[i].parent == p)
 				c->nodes[i].parent = NULL;
-		HASH_DEL(vs_parents.all, p);
+		HASH_DEL(vs_clone_sources.all, p);
 		free(p);
 	}
 }
 
-void vs_parents_pass(struct vs_core *c, int64_t now_ms)
+void vs_clone_sources_update(struct vs_core *c, int64_t now_ms)
 {
-	struct vs_parent *r;
+	struct vs_clone_source *r;
 	struct vs_vm *vm;
 
 	vs_assert_locked();
-	if (now_ms - vs_parents.scan_ms < SCAN_MS)
+	if (now_ms - vs_clone_sources.scan_ms < SCAN_MS)
 		return;
-	vs_parents.scan_ms = now_ms;
-	vs_parents_bars_end(c, now_ms);
-	vs_clones_lost_pass(c);
-	vs_parents_bare_pass(c);
+	vs_clone_sources.scan_ms = now_ms;
+	vs_clone_sources_blocks_end(c, now_ms);
+	vs_unconfirmed_clones_update(c);
+	vs_clone_sources_absent_update(c);
 	forget_old(c, now_ms);
 	/* Until all nodes are judged nobody knows whose VM is missed. */
 	if (!c->ready || c->observe || c->blocked[0])
 		return;
-	vs_parents_see(c, now_ms);
+	vs_clone_sources_observe(c, now_ms);
 	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
 		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
-		    VS_OWNER_PARENT)
+		    VS_OWNER_CLONE_SOURCE)
 			continue;
-		r = vs_parent_record(c, vm->moid, false);
+		r = vs_clone_source_record(c, vm->moid, false);
 		if (!r) {	/* judged by the next pass, which has seen it */
-			vs_parent_record(c, vm->moid, true);
+			vs_clone_source_record(c, vm->moid, true);
 			continue;
 		}
-		if (vs_parent_wanted(c, vm)) {
+		if (vs_clone_source_wanted(c, vm)) {
 			r->unwanted_ms = 0;
 			r->braked = VS_BRAKE_UNASKED;
 			if (host_leaves(vm))
@@ -292,12 +296,13 @@ void vs_parents_pass(struct vs_core *c, int64_t now_ms)
 	}
 }
 
-size_t vs_parents_confirm(int64_t minute)
+size_t vs_clone_sources_confirm(int64_t minute)
 {
 	size_t n = 0;
 
 	vs_assert_locked();
-	for (struct vs_parent *r = vs_parents.all; r; r = r->hh.next) {
+	for (struct vs_clone_source *r = vs_clone_sources.all; r;
+	     r = r->hh.next) {
 		if (r->braked != VS_BRAKE_WAITS)
 			continue;
 		r->braked = VS_BRAKE_PASSED;
@@ -307,7 +312,7 @@ size_t vs_parents_confirm(int64_t minute)
 	return n;
 }
 
-int vs_parents_count(const struct vs_core *c)
+int vs_clone_sources_count(const struct vs_core *c)
 {
 	const struct vs_vm *vm;
 	int n = 0;
@@ -315,6 +320,6 @@ int vs_parents_count(const struct vs_core *c)
 	vs_assert_locked();
 	LIST_FOREACH(vm, &c->inv.parents, with_parents)
 		n += vs_vm_owner(vm, c->folder, c->cluster_id) ==
-			VS_OWNER_PARENT;
+			VS_OWNER_CLONE_SOURCE;
 	return n;
 }

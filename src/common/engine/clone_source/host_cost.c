@@ -12,18 +12,19 @@
 #include "util/mem.h"
 #include "util/name.h"
 
-void vs_parents_ordered(struct vs_core *c,
-			void (*each)(struct vs_core *c,
-				     const struct vs_parent_mark *m,
-				     const char *name))
+void vs_clone_sources_requested(
+	struct vs_core *c,
+	void (*each)(struct vs_core *c, const struct vs_clone_source_tag *m,
+		     const char *name))
 {
-	for (const struct vs_parent *p = vs_parents.all; p; p = p->hh.next)
+	for (const struct vs_clone_source *p = vs_clone_sources.all; p;
+	     p = p->hh.next)
 		if (p->key.store[0])
 			each(c, &p->key.mark, p->name);
 }
 
 /* The room that is known of such VMs is of what was. */
-void vs_parents_bare_pass(struct vs_core *c)
+void vs_clone_sources_absent_update(struct vs_core *c)
 {
 	bool asked = false, changed;
 	uint64_t was;
@@ -42,7 +43,7 @@ void vs_parents_bare_pass(struct vs_core *c)
 		vs_capacity_freed();
 }
 
-void vs_clone_source_claim_again(struct vs_core *c, struct vs_parent *p,
+void vs_clone_source_claim_again(struct vs_core *c, struct vs_clone_source *p,
 				 const struct vs_claim *like,
 				 const struct vs_vm *vm)
 {
@@ -52,7 +53,7 @@ void vs_clone_source_claim_again(struct vs_core *c, struct vs_parent *p,
 		return;
 	vs_strlcpy(p->name, vm->name, sizeof(p->name));
 	vs_strlcpy(p->host, vm->host, sizeof(p->host));
-	vs_parent_room_take(c, p, like, 0);
+	vs_clone_source_capacity_take(c, p, like, 0);
 	h = vs_ledger_get(&c->ledger, vm->name);
 	if (h)
 		vs_ledger_set_vm(&c->ledger, h, vm->moid);

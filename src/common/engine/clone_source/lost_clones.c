@@ -18,15 +18,15 @@
 
 #define UNSHOWN_MS (10 * 60 * 1000)
 
-bool vs_clone_lost(const struct vs_core *c)
+bool vs_clone_unconfirmed(const struct vs_core *c)
 {
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (vs_node_is(&c->nodes[i], VS_COND_CLONE_UNCONFIRMED))
 			return true;
-	return vs_parents_lost();
+	return vs_clone_sources_unconfirmed();
 }
 
-void vs_clone_lost_set(struct vs_node *n, bool lost)
+void vs_clone_unconfirmed_set(struct vs_node *n, bool lost)
 {
 	vs_node_condition(n, VS_COND_CLONE_UNCONFIRMED, lost);
 }
@@ -38,17 +38,17 @@ bool vs_clone_unanswered(const struct vs_core *c)
 	LIST_FOREACH(n, &c->busy, busy)
 		if (n->op.kind == VS_OP_CLONE && !n->op.task[0])
 			return true;
-	return vs_parents_unanswered();
+	return vs_clone_sources_unanswered();
 }
 
-void vs_clones_lost_look(struct vs_core *c)
+void vs_unconfirmed_clones_observe(struct vs_core *c)
 {
-	struct vs_parent *p;
+	struct vs_clone_source *p;
 
 	for (size_t i = 0; i < c->nnodes; i++)
 		if (vs_node_is(&c->nodes[i], VS_COND_CLONE_UNCONFIRMED))
 			vs_retry_reread(c, &c->nodes[i]);
-	for (p = vs_parents.all; p; p = p->hh.next)
+	for (p = vs_clone_sources.all; p; p = p->hh.next)
 		if (p->lost)
 			p->look_after = c->slow_seq + 1;
 	vs_vc_poll_request(c->vc);
@@ -57,8 +57,8 @@ void vs_clones_lost_look(struct vs_core *c)
 void vs_clone_unshown(struct vs_core *c, const struct vs_node *n,
 		      int64_t now_ms)
 {
-	struct vs_parent *r = n->op.source[0] ?
-		vs_parent_record(c, n->op.source, true) : NULL;
+	struct vs_clone_source *r = n->op.source[0] ?
+		vs_clone_source_record(c, n->op.source, true) : NULL;
 
 	if (r)
 		r->copied_until_ms = now_ms + UNSHOWN_MS;
@@ -74,9 +74,9 @@ static bool is_over(const struct vs_core *c, const char *name,
 	       (c->slow_seq == look_after && vm && vm->readable);
 }
 
-void vs_clones_lost_pass(struct vs_core *c)
+void vs_unconfirmed_clones_update(struct vs_core *c)
 {
-	struct vs_parent *p;
+	struct vs_clone_source *p;
 
 	if (!c->loaded || vs_strays_wait())
 		return;
@@ -87,7 +87,7 @@ void vs_clones_lost_pass(struct vs_core *c)
 		    is_over(c, n->name, n->retry.look_after))
 			vs_node_condition(n, VS_COND_CLONE_UNCONFIRMED, false);
 	}
-	for (p = vs_parents.all; p; p = p->hh.next)
+	for (p = vs_clone_sources.all; p; p = p->hh.next)
 		if (p->lost && is_over(c, p->name, p->look_after))
 			p->lost = false;
 }

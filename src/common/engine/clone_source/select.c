@@ -22,7 +22,7 @@
 
 /* ---- for a node --------------------------------------------------------------------- */
 
-static void say(struct vs_parent *p, const char *what, const char *more)
+static void say(struct vs_clone_source *p, const char *what, const char *more)
 {
 	snprintf(p->why, sizeof(p->why),
 		 "waits for the parent of its %s clone: %s%s%s%s",
@@ -30,25 +30,27 @@ static void say(struct vs_parent *p, const char *what, const char *more)
 		 p->name[0] ? " " : "", p->name, more);
 }
 
-static const char *doing(const struct vs_parent *p)
+static const char *doing(const struct vs_clone_source *p)
 {
-	return p->op == VS_PARENT_CLONES ? "the template is being copied to" :
-	       p->op == VS_PARENT_SNAPS ? "a snapshot is being made of" :
-	       p->op == VS_PARENT_BOOTS ? "a power-on is under way of" :
-	       "a task is under way on";
+	return p->op == VS_CLONE_SOURCE_CLONES ?
+		       "the template is being copied to" :
+	       p->op == VS_CLONE_SOURCE_SNAPS ? "a snapshot is being made of" :
+	       p->op == VS_CLONE_SOURCE_BOOTS ? "a power-on is under way of" :
+						"a task is under way on";
 }
 
 /* May a call of it be sent now? */
-static bool may_begin(struct vs_core *c, struct vs_parent *p,
+static bool may_begin(struct vs_core *c, struct vs_clone_source *p,
 		      const struct vs_vm *vm, int64_t now_ms)
 {
-	const struct vs_parent *r = vm ?
-		vs_parent_record(c, vm->moid, false) : NULL;
+	const struct vs_clone_source *r = vm ?
+		vs_clone_source_record(c, vm->moid, false) : NULL;
 	const char *host = vm ? vm->host : p->host;
 
 	if (p->look_after > c->slow_seq || vs_strays_wait())
 		say(p, "what has become of", " is being looked for");
-	else if (r && (r->op != VS_PARENT_IDLE || r->look_after > c->slow_seq))
+	else if (r &&
+		 (r->op != VS_CLONE_SOURCE_IDLE || r->look_after > c->slow_seq))
 		say(p, "a task is under way on", "");
 	else if (now_ms < p->not_before_ms)
 		say(p, "it failed and is tried again:", "");
@@ -61,24 +63,25 @@ static bool may_begin(struct vs_core *c, struct vs_parent *p,
 }
 
 /* One on a host that is away may come back: it is waited for, not for long. */
-static enum vs_parent_step step_of(struct vs_parent *p, const struct vs_vm *vm,
-				   int64_t now_ms)
+static enum vs_clone_source_action step_of(struct vs_clone_source *p,
+					   const struct vs_vm *vm,
+					   int64_t now_ms)
 {
-	enum vs_parent_step step = vs_parent_step(vm);
+	enum vs_clone_source_action step = vs_clone_source_action(vm);
 
-	if (step != VS_PARENT_AWAY) {
+	if (step != VS_CLONE_SOURCE_AWAY) {
 		p->away_ms = 0;
 		return step;
 	}
 	if (!p->away_ms)
 		p->away_ms = now_ms;
-	return now_ms - p->away_ms < AWAY_MS ? VS_PARENT_AWAY :
-		VS_PARENT_MAKE;
+	return now_ms - p->away_ms < AWAY_MS ? VS_CLONE_SOURCE_AWAY :
+		VS_CLONE_SOURCE_MAKE;
 }
 
 /* On, and not frozen: its guest's script asks for that. One that doesn't is an
  * administrator's business, and goes off until then. */
-static int freezes(struct vs_core *c, struct vs_parent *p,
+static int freezes(struct vs_core *c, struct vs_clone_source *p,
 		   const struct vs_vm *vm, int64_t now_ms, struct vs_err *err)
 {
 	bool failed = !strcmp(vm->guest.state, "failed");
@@ -96,45 +99,47 @@ static int freezes(struct vs_core *c, struct vs_parent *p,
 		 failed ? "the guest says: " : "its guest says nothing",
 		 failed ? vm->guest.reason : "");
 	p->boots_ms = 0;
-	if (vs_parent_power(c, p, vm, false, now_ms, err))
+	if (vs_clone_source_power(c, p, vm, false, now_ms, err))
 		return -1;
-	vs_parents_bar(c, &p->key, now_ms + VS_AVOID_HOST_MS, why);
+	vs_clone_sources_block(c, &p->key, now_ms + VS_AVOID_HOST_MS, why);
 	return 0;
 }
 
-static int call(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
+static int call(struct vs_core *c, struct vs_clone_source *p, struct vs_node *n,
 		const struct vs_claim *h, const struct vs_vm *vm,
-		enum vs_parent_step step, int64_t now_ms, struct vs_err *err)
+		enum vs_clone_source_action step, int64_t now_ms,
+		struct vs_err *err)
 {
 	switch (step) {
-	case VS_PARENT_MAKE:
-		return vs_parent_make(c, p, n, h, now_ms, err);
-	case VS_PARENT_SNAP:
-		return vs_parent_snap(c, p, vm, now_ms, err);
-	case VS_PARENT_BOOT:
+	case VS_CLONE_SOURCE_MAKE:
+		return vs_clone_source_make(c, p, n, h, now_ms, err);
+	case VS_CLONE_SOURCE_SNAP:
+		return vs_clone_source_snap(c, p, vm, now_ms, err);
+	case VS_CLONE_SOURCE_BOOT:
 		vs_clone_source_claim_again(c, p, h, vm);
-		return vs_parent_power(c, p, vm, true, now_ms, err);
+		return vs_clone_source_power(c, p, vm, true, now_ms, err);
 	default:
 		return 0;
 	}
 }
 
 /* The next call for it, if it needs one: -1 with err if that failed. */
-static int go_on(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
-		 const struct vs_claim *h, const struct vs_vm *vm,
-		 enum vs_parent_step step, int64_t now_ms, struct vs_err *err)
+static int go_on(struct vs_core *c, struct vs_clone_source *p,
+		 struct vs_node *n, const struct vs_claim *h,
+		 const struct vs_vm *vm, enum vs_clone_source_action step,
+		 int64_t now_ms, struct vs_err *err)
 {
-	bool makes = step == VS_PARENT_MAKE;
+	bool makes = step == VS_CLONE_SOURCE_MAKE;
 	int rc;
 
 	vs_strlcpy(p->host, makes ? h->host : vm->host, sizeof(p->host));
 	if (vm && !makes)
 		vs_strlcpy(p->name, vm->name, sizeof(p->name));
-	if (step == VS_PARENT_AWAY) {
+	if (step == VS_CLONE_SOURCE_AWAY) {
 		say(p, "the host isn't there that has", "");
 		return 0;
 	}
-	if (step == VS_PARENT_FREEZES)
+	if (step == VS_CLONE_SOURCE_FREEZES)
 		return freezes(c, p, vm, now_ms, err);
 	p->boots_ms = 0;
 	if (!may_begin(c, p, makes ? NULL : vm, now_ms))
@@ -147,15 +152,16 @@ static int go_on(struct vs_core *c, struct vs_parent *p, struct vs_node *n,
 		return 0;
 	}
 	p->not_before_ms = now_ms + 1000;
-	if (!vs_parent_is_setting(err))
+	if (!vs_clone_source_is_setting(err))
 		return -1;
-	vs_parents_bar(c, &p->key, now_ms + VS_AVOID_HOST_MS, err->text);
+	vs_clone_sources_block(c, &p->key, now_ms + VS_AVOID_HOST_MS,
+			       err->text);
 	err->code = VS_OK;
 	return 0;
 }
 
 /* How long it takes is known of one that somebody asks for all the time. */
-static void measure(struct vs_parent *p, int64_t now_ms)
+static void measure(struct vs_clone_source *p, int64_t now_ms)
 {
 	int64_t last_ms = p->asked_ms > p->since_ms ? p->asked_ms :
 		p->since_ms;	/* the end of its last call */
@@ -164,57 +170,58 @@ static void measure(struct vs_parent *p, int64_t now_ms)
 		p->begun_ms = 0;
 }
 
-const struct vs_vm *vs_parent_for(struct vs_core *c, struct vs_node *n,
-				  const struct vs_claim *h, int64_t now_ms,
-				  struct vs_err *err)
+const struct vs_vm *vs_clone_source_get(struct vs_core *c, struct vs_node *n,
+					const struct vs_claim *h,
+					int64_t now_ms, struct vs_err *err)
 {
 	const char *store = c->inv.nuses ? h->store : c->store;
 	char id[3 * VS_MOID_LEN];
-	struct vs_parent_key key;
-	enum vs_parent_step step;
-	struct vs_parent *p;
+	struct vs_clone_source_key key;
+	enum vs_clone_source_action step;
+	struct vs_clone_source *p;
 	struct vs_vm *vm;
 
 	err->code = VS_OK;
-	if (vs_parent_key_of(c, n->profile, h->host, store, &key))
+	if (vs_clone_source_key_fill(c, n->profile, h->host, store, &key))
 		return NULL;	/* the template isn't known now */
-	vs_parent_key_id(&key, id);
-	p = vs_parent_record(c, id, true);
+	vs_clone_source_key_id(&key, id);
+	p = vs_clone_source_record(c, id, true);
 	p->key = key;
 	measure(p, now_ms);
 	p->asked_ms = now_ms;
 	n->parent = p;
-	if (!vs_parent_settle(c, p, now_ms)) {
+	if (!vs_clone_source_await(c, p, now_ms)) {
 		say(p, doing(p), "");
 		return NULL;
 	}
-	vm = vs_parent_choose(&c->inv, &key, c->folder, c->cluster_id);
+	vm = vs_clone_source_choose(&c->inv, &key, c->folder, c->cluster_id);
 	step = step_of(p, vm, now_ms);
-	if (step == VS_PARENT_MAKE && vs_parent_strayed(c, p, now_ms))
+	if (step == VS_CLONE_SOURCE_MAKE &&
+	    vs_clone_source_misplaced_end(c, p, now_ms))
 		return NULL;
-	if (step != VS_PARENT_READY) {
+	if (step != VS_CLONE_SOURCE_READY) {
 		go_on(c, p, n, h, vm, step, now_ms, err);
 		return NULL;
 	}
 	p->why[0] = '\0';
 	p->boots_ms = 0;
 	if (p->begun_ms)
-		vs_pace_note(n->profile, VS_PACE_PARENT,
+		vs_pace_note(n->profile, VS_DURATION_CLONE_SOURCE,
 			     now_ms - p->begun_ms);
 	p->begun_ms = 0;
 	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
 	return vm;
 }
 
-int vs_parent_prepare(struct vs_core *c, struct vs_node *n,
-		      const struct vs_claim *h, int64_t now_ms,
-		      struct vs_err *err)
+int vs_clone_source_prepare(struct vs_core *c, struct vs_node *n,
+			    const struct vs_claim *h, int64_t now_ms,
+			    struct vs_err *err)
 {
-	return vs_parent_for(c, n, h, now_ms, err) || err->code == VS_OK ?
+	return vs_clone_source_get(c, n, h, now_ms, err) || err->code == VS_OK ?
 		0 : -1;
 }
 
-const char *vs_parent_waits(const struct vs_node *n)
+const char *vs_clone_source_waits(const struct vs_node *n)
 {
 	bool asks = n->action == VS_DO_CLONE || n->action == VS_DO_PREPARE ||
 		n->action == VS_DO_INSTANT;
@@ -224,7 +231,7 @@ const char *vs_parent_waits(const struct vs_node *n)
 	       asks ? n->parent->why : NULL;
 }
 
-enum vs_seen vs_node_seen_none(const struct vs_node *n)
+enum vs_seen vs_node_observed_none(const struct vs_node *n)
 {
 	vs_assert_locked();
 	return n->profile->clone == VS_CLONE_INSTANT ? VS_SEEN_NONE_INSTANT :
@@ -233,25 +240,28 @@ enum vs_seen vs_node_seen_none(const struct vs_node *n)
 
 /* ---- what others ask ------------------------------------------------------------------ */
 
-bool vs_parents_unanswered(void)
+bool vs_clone_sources_unanswered(void)
 {
-	for (const struct vs_parent *p = vs_parents.all; p; p = p->hh.next)
-		if (p->op_id && p->op == VS_PARENT_CLONES && !p->task[0])
+	for (const struct vs_clone_source *p = vs_clone_sources.all; p;
+	     p = p->hh.next)
+		if (p->op_id && p->op == VS_CLONE_SOURCE_CLONES && !p->task[0])
 			return true;
 	return false;
 }
 
-bool vs_parents_lost(void)
+bool vs_clone_sources_unconfirmed(void)
 {
-	for (const struct vs_parent *p = vs_parents.all; p; p = p->hh.next)
+	for (const struct vs_clone_source *p = vs_clone_sources.all; p;
+	     p = p->hh.next)
 		if (p->lost)
 			return true;
 	return false;
 }
 
-bool vs_parents_task(const char *task)
+bool vs_clone_sources_task(const char *task)
 {
-	for (const struct vs_parent *p = vs_parents.all; p; p = p->hh.next)
+	for (const struct vs_clone_source *p = vs_clone_sources.all; p;
+	     p = p->hh.next)
 		if (p->op_id && !strcmp(p->task, task))
 			return true;
 	return false;

@@ -25,12 +25,13 @@
 static bool has_parent(const struct vs_core *c, size_t p, const char *host,
 		       const char *store)
 {
-	struct vs_parent_key key;
+	struct vs_clone_source_key key;
 
-	return !vs_parent_key_of(c, &c->profiles[p], host, store, &key) &&
-	       vs_parent_step(vs_parent_choose(&c->inv, &key, c->folder,
-					       c->cluster_id)) ==
-	       VS_PARENT_READY;
+	return !vs_clone_source_key_fill(c, &c->profiles[p], host, store,
+					 &key) &&
+	       vs_clone_source_action(vs_clone_source_choose(
+		       &c->inv, &key, c->folder, c->cluster_id)) ==
+		       VS_CLONE_SOURCE_READY;
 }
 
 static bool host_served(const struct vs_core *c, size_t p,

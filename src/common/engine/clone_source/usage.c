@@ -16,7 +16,7 @@
 struct key {				/* not always ended by '\0' */
 	const char *s;
 	size_t len;
-	struct vs_parent *r;
+	struct vs_clone_source *r;
 };
 
 struct keys {
@@ -42,7 +42,7 @@ static int by_uuid(const void *a, const void *b)
 	return order(&(struct keys){ .cmp = strncasecmp }, a, b);
 }
 
-static void add(struct keys *k, const char *s, struct vs_parent *r)
+static void add(struct keys *k, const char *s, struct vs_clone_source *r)
 {
 	if (s[0])
 		k->v[k->n++] = (struct key) { s, strlen(s), r };
@@ -71,17 +71,17 @@ static void mark(const struct keys *k, const char *s, size_t len,
 static void children_seen(struct vs_core *c, struct keys *dirs,
 			  struct keys *uuids)
 {
-	vs_parents.unread[0] = '\0';
+	vs_clone_sources.unread[0] = '\0';
 	qsort(dirs->v, dirs->n, sizeof(*dirs->v), by_dir);
 	qsort(uuids->v, uuids->n, sizeof(*uuids->v), by_uuid);
 	for (const struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
 		const char *end;
 
-		if (!vm->readable && !vs_parents.unread[0] &&
+		if (!vm->readable && !vs_clone_sources.unread[0] &&
 		    (!vm->disks.bases_told || !strcmp(vm->folder, c->folder)))
-			vs_strlcpy(vs_parents.unread,
+			vs_strlcpy(vs_clone_sources.unread,
 				   vm->name[0] ? vm->name : vm->moid,
-				   sizeof(vs_parents.unread));
+				   sizeof(vs_clone_sources.unread));
 		for (const char *s = vm->disks.bases; s && *s; s = end + 1) {
 			end = strchr(s, '\n');
 			mark(dirs, s, (size_t)(end - s), vm);
@@ -94,13 +94,14 @@ static void children_seen(struct vs_core *c, struct keys *dirs,
 /* Of those that nobody wants; of others nobody asks. */
 static void children(struct vs_core *c)
 {
-	size_t n = HASH_COUNT(vs_parents.all);
+	size_t n = HASH_COUNT(vs_clone_sources.all);
 	VS_FREE struct key *dir = vs_calloc(n + 1, sizeof(*dir));
 	VS_FREE struct key *uuid = vs_calloc(n + 1, sizeof(*uuid));
 	struct keys dirs = { .v = dir, .cmp = strncmp };
 	struct keys uuids = { .v = uuid, .cmp = strncasecmp };
 
-	for (struct vs_parent *r = vs_parents.all; r; r = r->hh.next) {
+	for (struct vs_clone_source *r = vs_clone_sources.all; r;
+	     r = r->hh.next) {
 		const struct vs_vm *vm = r->unwanted_ms ?
 			vs_vm_get(&c->inv, r->id) : NULL;
 
@@ -111,7 +112,8 @@ static void children(struct vs_core *c)
 		add(&dirs, vm->disks.dir, r);
 		add(&uuids, vm->uuid, r);
 	}
-	vs_strlcpy(vs_parents.unread, "?", sizeof(vs_parents.unread));
+	vs_strlcpy(vs_clone_sources.unread, "?",
+		   sizeof(vs_clone_sources.unread));
 	if (dirs.n || uuids.n)
 		children_seen(c, &dirs, &uuids);
 }
@@ -119,15 +121,16 @@ static void children(struct vs_core *c)
 /* A clone of one is under way, or done and not shown yet. */
 static void copies(struct vs_core *c)
 {
-	vs_parents.copies_lost = vs_strays_wait();
-	vs_parents.missing = false;
+	vs_clone_sources.copies_lost = vs_strays_wait();
+	vs_clone_sources.missing = false;
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *n = &c->nodes[i];
-		struct vs_parent *r = n->op.kind == VS_OP_CLONE ?
-			vs_parent_record(c, n->op.source, false) : NULL;
+		struct vs_clone_source *r = n->op.kind == VS_OP_CLONE ?
+			vs_clone_source_record(c, n->op.source, false) : NULL;
 
-		vs_parents.copies_lost |= vs_node_is(n, VS_COND_CLONE_UNCONFIRMED);
-		vs_parents.missing |= n->absent.how;
+		vs_clone_sources.copies_lost |=
+			vs_node_is(n, VS_COND_CLONE_UNCONFIRMED);
+		vs_clone_sources.missing |= n->absent.how;
 		if (r)
 			r->copied = true;
 	}
@@ -139,7 +142,7 @@ struct alike {
 	const struct vs_vm *vm;
 	const char *host;		/* "": any */
 	size_t store;			/* "[name": so long in its directory */
-	struct vs_parent *r;
+	struct vs_clone_source *r;
 };
 
 static int by_key(const struct alike *a, const struct alike *b)
@@ -161,26 +164,26 @@ static int by_choice(const void *a, const void *b)
 	const struct alike *x = a, *y = b;
 	int by = by_key(x, y);
 
-	return by ? by : vs_parent_before(x->vm, y->vm) ? -1 : 1;
+	return by ? by : vs_clone_source_order(x->vm, y->vm) ? -1 : 1;
 }
 
-/* As vs_parent_choose() would, for all keys at once. */
+/* As vs_clone_source_choose() would, for all keys at once. */
 static void choices(struct vs_core *c)
 {
-	VS_FREE struct alike *v = vs_calloc((size_t)vs_parents_count(c) + 1,
-					    sizeof(*v));
+	VS_FREE struct alike *v =
+		vs_calloc((size_t)vs_clone_sources_count(c) + 1, sizeof(*v));
 	const struct vs_vm *vm;
 	size_t n = 0;
 
 	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
 		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
-		    VS_OWNER_PARENT)
+		    VS_OWNER_CLONE_SOURCE)
 			continue;
 		v[n++] = (struct alike) {
 			.vm = vm, .store = strcspn(vm->disks.dir, "]"),
-			.host = vs_parent_of_host(c, vm->parent.kind) ?
+			.host = vs_clone_source_per_host(c, vm->parent.kind) ?
 				vm->host : "",
-			.r = vs_parent_record(c, vm->moid, false),
+			.r = vs_clone_source_record(c, vm->moid, false),
 		};
 	}
 	qsort(v, n, sizeof(*v), by_choice);
@@ -189,18 +192,18 @@ static void choices(struct vs_core *c)
 			v[i].r->worse = i && !by_key(&v[i - 1], &v[i]);
 }
 
-void vs_parents_see(struct vs_core *c, int64_t now_ms)
+void vs_clone_sources_observe(struct vs_core *c, int64_t now_ms)
 {
-	struct vs_parent *p;
+	struct vs_clone_source *p;
 
-	for (p = vs_parents.all; p; p = p->hh.next) {
+	for (p = vs_clone_sources.all; p; p = p->hh.next) {
 		p->copied = now_ms < p->copied_until_ms;
 		p->made = false;
 	}
 	/* what its making is, by its key, may be at work on it too */
-	for (p = vs_parents.all; p; p = p->hh.next) {
-		struct vs_parent *r = p->op != VS_PARENT_IDLE ?
-			vs_parent_record(c, p->vm, false) : NULL;
+	for (p = vs_clone_sources.all; p; p = p->hh.next) {
+		struct vs_clone_source *r = p->op != VS_CLONE_SOURCE_IDLE ?
+			vs_clone_source_record(c, p->vm, false) : NULL;
 
 		if (r)
 			r->made = true;

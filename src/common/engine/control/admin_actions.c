@@ -240,7 +240,7 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 		vs_avoid_end(VS_AVOID_LICENCE, h->cluster);
 		vs_avoid_end(VS_AVOID_FAILED, c->store);
 		vs_stores_try_again(c);
-		vs_parents_try_again(c);
+		vs_clone_sources_try_again(c);
 		vs_breaker_end(h->moid);
 		vs_drift_confirm(h);
 		vs_capacity_freed();
@@ -347,7 +347,7 @@ size_t vs_brake_confirm(struct vs_core *c)
 		n++;
 	}
 	n += vs_orphans_confirm(minute);
-	n += vs_parents_confirm(minute);
+	n += vs_clone_sources_confirm(minute);
 	vs_state_file_dirty();
 	vs_info("the brake is off: %zu VMs are confirmed", n);
 	return n;

@@ -102,7 +102,7 @@ int vs_job_place(struct vs_core *c, struct vs_node *node, enum vs_avail avail,
 		return !vs_ledger_get(&c->ledger, node->name);
 	why = vs_node_barred(c, node);
 	if (!why)
-		why = vs_clone_lacks(c, node);
+		why = vs_clone_blocked(c, node);
 	return vs_err_set(err, VS_E_SHORTAGE,
 			  "node %s cannot be served now%s%s", node->name,
 			  why ? ": " : "", why ? why : "");

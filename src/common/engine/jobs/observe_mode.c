@@ -34,7 +34,7 @@ int vs_observe_place(struct vs_core *c, struct vs_node *n,
 
 	vs_assert_locked();
 	if (!why && !on)
-		why = vs_clone_lacks(c, n);
+		why = vs_clone_blocked(c, n);
 	if (why)
 		return vs_err_set(err, VS_E_SHORTAGE, "%s", why);
 	if (!on)

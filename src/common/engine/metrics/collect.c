@@ -216,7 +216,7 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 	f->clones_hour = vs_clones_hour();
 	f->clones_max = c->conf->clones_max;
 	memset(f->parents, 0, sizeof(f->parents));
-	vs_parents_states(c, f->parents);
+	vs_clone_sources_states(c, f->parents);
 	f->ahead = ahead.now;
 	f->ahead_made = ahead.made;
 	f->ahead_used = ahead.used;

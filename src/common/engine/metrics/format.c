@@ -333,14 +333,15 @@ static void parents(struct out *o)
 
 	family(o, GAUGE, "parents", NULL, "VMs that linked and instant clones stand on, by state as svf parents says it.");
 	for (int k = VS_CLONE_LINKED; k < VS_CLONE_KINDS; k++)
-		for (int i = 0; i < VS_PARENT_STATES; i++)
+		for (int i = 0; i < VS_CLONE_SOURCE_STATES; i++)
 			put(o, PREFIX "parents{kind=\"%s\",state=\"%s\"} %u\n",
-			    vs_clone_name(k), vs_parent_states[i],
+			    vs_clone_name(k), vs_clone_source_states[i],
 			    f->parents[k][i]);
 	for (size_t w = 0; w < VS_COUNT(words); w++) {
 		family(o, COUNTER, words[w].name, NULL, words[w].help);
 		for (int k = VS_CLONE_LINKED; k < VS_CLONE_KINDS; k++) {
-			const struct vs_parent_counts *n = &f->kept.parents[k];
+			const struct vs_clone_source_counts *n =
+				&f->kept.parents[k];
 
 			put(o, PREFIX "%s_total{kind=\"%s\"} %llu\n",
 			    words[w].name, vs_clone_name(k),

@@ -49,7 +49,7 @@ struct vs_metrics_facts {
 	bool up, blocked, observe, brake;
 	int in_flight[2], in_flight_max[2];	/* provisioning, power */
 	int clones_hour, clones_max;
-	unsigned int parents[VS_CLONE_KINDS][VS_PARENT_STATES];
+	unsigned int parents[VS_CLONE_KINDS][VS_CLONE_SOURCE_STATES];
 	uint64_t ahead, ahead_made, ahead_used, ahead_removed;
 	uint64_t waits[VS_LACKS_NODES + 1];
 	int64_t oldest_ms;		/* of those that wait for VFs */

@@ -156,7 +156,7 @@ static bool barred(struct vs_core *c, const int *ids, size_t n)
 		const struct vs_kept *k = vs_kept_now(c, ids[i]);
 
 		if ((!k->place && k->avail == VS_AVAIL_NONE) || k->barred ||
-		    vs_clone_lacks(c, &c->nodes[ids[i]]))
+		    vs_clone_blocked(c, &c->nodes[ids[i]]))
 			return true;
 	}
 	return false;

@@ -138,7 +138,8 @@ static void look_first(struct vs_core *c, struct vs_node *n,
 		       enum vs_op_kind kind, const struct vs_err *err)
 {
 	vs_retry_reread(c, n);
-	vs_clone_lost_set(n, kind == VS_OP_CLONE && err->code == VS_E_UNKNOWN);
+	vs_clone_unconfirmed_set(n, kind == VS_OP_CLONE &&
+					    err->code == VS_E_UNKNOWN);
 	vs_vc_poll_request(c->vc);
 }
 

@@ -75,7 +75,7 @@ static void op_done(void *arg, uint64_t id, const char *result,
 		return;
 	was = n->op;
 	vs_guest_words_done(n, !err);
-	if (vs_clone_way_ended(n, &was, err)) {
+	if (vs_clone_way_end(n, &was, err)) {
 		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 	} else if (err) {
 		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
@@ -242,7 +242,7 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 			vs_clones_sent(n);
 		if (kind != VS_OP_VMOTION)
 			n->power.on_ms = 0;	/* it goes off by our hand */
-		vs_clone_lost_set(n, false);
+		vs_clone_unconfirmed_set(n, false);
 		vs_debug("node=%s %s begins JobId=%u host=%s", n->name,
 			 vs_op_name(kind), n->claims.job, host_name(c, host));
 	}
@@ -308,10 +308,10 @@ void vs_op_forget_all(struct vs_core *c)
 		/* A power-on may still happen: its hold stays requested. */
 		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, 0);
 		vs_retry_reread_end(n);
-		vs_clone_lost_set(n, false);
+		vs_clone_unconfirmed_set(n, false);
 	}
 	vs_strays_forget();
-	vs_parents_forget_calls(c);
+	vs_clone_sources_forget_calls(c);
 	vs_drs_forget(c);
 	vs_tasks_clear();
 }
@@ -329,7 +329,7 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 		vs_nodes_touch(c);
 		vs_capacity_freed();
 		/* Its VM may be shown later than its end. */
-		vs_clones_lost_look(c);
+		vs_unconfirmed_clones_observe(c);
 	}
 }
 
@@ -363,7 +363,7 @@ static bool task_known(const struct vs_core *c, const char *task)
 
 	if (vs_stray_known(task))
 		return true;
-	if (vs_parents_task(task))
+	if (vs_clone_sources_task(task))
 		return true;
 	LIST_FOREACH(n, &c->busy, busy)
 		if (!strcmp(n->op.task, task))
@@ -411,7 +411,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 		int64_t id;
 
 		if (vm && vm->as_parent)
-			vs_parent_busy(c, vm, task);
+			vs_clone_source_busy(c, vm, task);
 		if (task_known(c, task->moid))
 			continue;
 		if (n && !n->op.id && vm == vs_node_vm(c, n)) {
@@ -426,7 +426,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 				vs_info("node=%s task=%s (%s) is under way: adopted",
 					n->name, task->moid, task->name);
 			}
-		} else if ((!c->ready || vs_clone_lost(c)) &&
+		} else if ((!c->ready || vs_clone_unconfirmed(c)) &&
 			   !vs_clone_unanswered(c) && by_us(task) &&
 			   strcasestr(task->name, "clone") &&
 			   from_our_template(c, task->entity)) {

@@ -36,8 +36,8 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 			h->host);
 
 	if (n->profile->clone != VS_CLONE_FULL) {
-		const struct vs_vm *parent = vs_parent_for(c, n, h, now_ms,
-							   err);
+		const struct vs_vm *parent = vs_clone_source_get(c, n, h,
+								 now_ms, err);
 
 		if (!parent)
 			return err->code == VS_OK ? 0 : -1;
@@ -85,7 +85,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 			    const struct vs_claim *h, int64_t now_ms,
 			    const struct vs_vc_op *op, struct vs_err *err)
 {
-	const struct vs_vm *parent = vs_parent_for(c, n, h, now_ms, err);
+	const struct vs_vm *parent = vs_clone_source_get(c, n, h, now_ms, err);
 	VS_SPEC_FREE struct vs_spec s = { .nkv = 0 };
 	int keys[VS_NICS_MAX];
 	char uuid[VS_UUID_LEN] = "";
@@ -100,7 +100,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 		return err->code == VS_OK ? 0 : -1;
 	in.source = parent->moid;
 	if (parent_keys(c, n, parent, keys) < 0) {
-		vs_parent_changed(c, n, parent, now_ms);
+		vs_clone_source_changed(c, n, parent, now_ms);
 		return 0;
 	}
 	vs_spec_kv(&s, VS_KEY_FROM, parent->uuid);
@@ -238,7 +238,7 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_claim *h,
 		return send_clone(c, n, h, now_ms, op, err);
 	case VS_DO_PREPARE:
 		*kind = VS_OP_NONE;
-		return vs_parent_prepare(c, n, h, now_ms, err);
+		return vs_clone_source_prepare(c, n, h, now_ms, err);
 	case VS_DO_INSTANT:
 		*kind = VS_OP_CLONE;
 		if (vs_capability_check(c, n, NULL, VS_OPERATION_INSTANT,

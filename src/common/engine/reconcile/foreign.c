@@ -32,7 +32,8 @@ static bool whose_is_known(const struct vs_vm *vm)
 static char *words(const struct vs_core *c, const struct vs_vm *vm)
 {
 	static const char *const whose[] = {
-		[VS_OWNER_OURS] = "", [VS_OWNER_PARENT] = "is a parent of clones",
+		[VS_OWNER_OURS] = "",
+		[VS_OWNER_CLONE_SOURCE] = "is a parent of clones",
 		[VS_OWNER_FOREIGN] = "was not made by slurm-vsphere",
 		[VS_OWNER_SUSPECT] = "has our mark and was copied or moved",
 		[VS_OWNER_OTHER_CLUSTER] = "is another Slurm cluster's",

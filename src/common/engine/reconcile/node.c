@@ -92,7 +92,7 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 		return VS_SEEN_UNKNOWN;
 	if (!vm)
 		return vs_strays_wait() ? VS_SEEN_BUSY :
-			vs_node_seen_none(n);
+			vs_node_observed_none(n);
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
 		return VS_SEEN_ALIEN;
 	if (vm->connected)
@@ -103,7 +103,7 @@ static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
 	if (vs_node_vm_unsure(vm))
 		return vs_node_is(n, VS_COND_DECLARED_LOST) &&
 			!vs_vm_within_reach(vm) ?
-			vs_node_seen_none(n) : VS_SEEN_UNKNOWN;
+			vs_node_observed_none(n) : VS_SEEN_UNKNOWN;
 	if (vm->power == VS_POWER_ON)
 		return seen_on(c, n, vm);
 	vs_node_condition(n, VS_COND_POWER_CYCLE, false);
@@ -282,13 +282,14 @@ static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 	/* Others may have come there since: DRS moves VMs at power-on. */
 	if (h && h->state == VS_CLAIM_RESERVED &&
-	    (!host || !vs_host_usable(host) || vs_clone_lacks(c, n) ||
+	    (!host || !vs_host_usable(host) || vs_clone_blocked(c, n) ||
 	     h->ncards != vs_adapter_takes(n->profile->adapter) ||
 	     avoided(c, h) || !vs_claim_fits(c, n) || !vs_stores_right(c, h))) {
 		vs_claim_release(c, n);
 		h = NULL;
 	}
-	if (h && !(vs_node_is(n, VS_COND_DECLARED_LOST) && vs_clone_lacks(c, n)))
+	if (h &&
+	    !(vs_node_is(n, VS_COND_DECLARED_LOST) && vs_clone_blocked(c, n)))
 		return true;
 	if (!vs_prefetch_may_place(c, n, now_ms)) {
 		vs_retry_pause(n, now_ms + 1000);

@@ -142,14 +142,16 @@ static bool stood_on(struct vs_core *c, struct vs_orphan *o,
 		     const struct vs_vm *vm, int64_t now_ms)
 {
 	bool unsure, was = o->stood_on;
-	size_t n = vs_parent_children(&c->inv, vm, c->folder, &unsure);
+	size_t n = vs_clone_source_children(&c->inv, vm, c->folder, &unsure);
 
 	o->stood_on = n > 0;
 	if (!n && !unsure)
 		return false;
 	if (n && !was)
-		vs_error("orphan vm=%s stays: %zu VM%s on its disks; if it is a parent whose key " VS_KEY_PARENT " somebody took away, it goes after the last of them",
-			 vm->name, n, n == 1 ? " stands" : "s stand");
+		vs_error(
+			"orphan vm=%s stays: %zu VM%s on its disks; if it is a parent whose key " VS_KEY_CLONE_SOURCE
+			" somebody took away, it goes after the last of them",
+			vm->name, n, n == 1 ? " stands" : "s stand");
 	o->not_before_ms = now_ms + SHOWN_MS;
 	return true;
 }

@@ -17,84 +17,88 @@
 #include "util/mem.h"
 
 static const char *template_of(const struct vs_core *c,
-			       const struct vs_parent_mark *m)
+			       const struct vs_clone_source_tag *m)
 {
-	struct vs_parent_mark is;
+	struct vs_clone_source_tag is;
 
 	for (size_t i = 0; i < c->nprofiles; i++)
-		if (!vs_parent_mark_of(c->profiles[i].clone, c->now[i].hash,
-				       &is) &&
+		if (!vs_clone_source_tag_fill(c->profiles[i].clone,
+					      c->now[i].hash, &is) &&
 		    is.kind == m->kind && !strcmp(is.of, m->of))
 			return c->profiles[i].template_name;
 	return NULL;
 }
 
-const char *const vs_parent_states[VS_PARENT_STATES] = {
+const char *const vs_clone_source_states[VS_CLONE_SOURCE_STATES] = {
 	"cloning", "snapshot", "destroy", "on", "away", "no-snapshot", "off",
 	"booting", "ready",
 };
 
-/* What is done with it; VS_PARENT_STATES: nothing that has a name. */
-static enum vs_parent_state doing(const struct vs_parent *p)
+/* What is done with it; VS_CLONE_SOURCE_STATES: nothing that has a name. */
+static enum vs_clone_source_state doing(const struct vs_clone_source *p)
 {
-	return p->op == VS_PARENT_SNAPS ? VS_PARENT_IS_SNAPPED :
-	       p->op == VS_PARENT_DESTROYS ? VS_PARENT_IS_DESTROYED :
-	       p->op == VS_PARENT_CLONES ? VS_PARENT_IS_CLONING :
-	       VS_PARENT_STATES;
+	return p->op == VS_CLONE_SOURCE_SNAPS ? VS_CLONE_SOURCE_IS_SNAPPED :
+	       p->op == VS_CLONE_SOURCE_DESTROYS ?
+						VS_CLONE_SOURCE_IS_DESTROYED :
+	       p->op == VS_CLONE_SOURCE_CLONES ? VS_CLONE_SOURCE_IS_CLONING :
+						 VS_CLONE_SOURCE_STATES;
 }
 
 /* What it is when nothing is done with it. */
-static enum vs_parent_state stands(const struct vs_vm *vm)
+static enum vs_clone_source_state stands(const struct vs_vm *vm)
 {
 	if (vm->power == VS_POWER_ON && vm->parent.kind != VS_CLONE_INSTANT)
-		return VS_PARENT_IS_ON;
-	switch (vs_parent_step(vm)) {
-	case VS_PARENT_AWAY:
-		return VS_PARENT_IS_AWAY;
-	case VS_PARENT_SNAP:
-		return VS_PARENT_IS_BARE;
-	case VS_PARENT_BOOT:
-		return VS_PARENT_IS_OFF;
-	case VS_PARENT_FREEZES:
-		return VS_PARENT_IS_BOOTING;
+		return VS_CLONE_SOURCE_IS_ON;
+	switch (vs_clone_source_action(vm)) {
+	case VS_CLONE_SOURCE_AWAY:
+		return VS_CLONE_SOURCE_IS_AWAY;
+	case VS_CLONE_SOURCE_SNAP:
+		return VS_CLONE_SOURCE_IS_BARE;
+	case VS_CLONE_SOURCE_BOOT:
+		return VS_CLONE_SOURCE_IS_OFF;
+	case VS_CLONE_SOURCE_FREEZES:
+		return VS_CLONE_SOURCE_IS_BOOTING;
 	default:
-		return VS_PARENT_IS_READY;
+		return VS_CLONE_SOURCE_IS_READY;
 	}
 }
 
 static const char *state_of(const struct vs_vm *vm)
 {
-	for (const struct vs_parent *p = vs_parents_all()->all; p; p = p->hh.next)
-		if (!strcmp(p->vm, vm->moid) && doing(p) != VS_PARENT_STATES)
-			return vs_parent_states[doing(p)];
-	return vs_parent_states[stands(vm)];
+	for (const struct vs_clone_source *p = vs_clone_sources_all()->all; p;
+	     p = p->hh.next)
+		if (!strcmp(p->vm, vm->moid) &&
+		    doing(p) != VS_CLONE_SOURCE_STATES)
+			return vs_clone_source_states[doing(p)];
+	return vs_clone_source_states[stands(vm)];
 }
 
 static bool is_parent(const struct vs_core *c, const struct vs_vm *vm)
 {
 	return vm && vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		VS_OWNER_PARENT && vm->parent.kind < VS_CLONE_KINDS;
+		VS_OWNER_CLONE_SOURCE && vm->parent.kind < VS_CLONE_KINDS;
 }
 
 /* Each as it stands; then those with which something is done, anew. */
-void vs_parents_states(const struct vs_core *c,
-		       unsigned int n[VS_CLONE_KINDS][VS_PARENT_STATES])
+void vs_clone_sources_states(
+	const struct vs_core *c,
+	unsigned int n[VS_CLONE_KINDS][VS_CLONE_SOURCE_STATES])
 {
-	const struct vs_parent *p;
+	const struct vs_clone_source *p;
 	const struct vs_vm *vm;
 
 	LIST_FOREACH(vm, &c->inv.parents, with_parents)
 		if (is_parent(c, vm))
 			n[vm->parent.kind][stands(vm)]++;
-	for (p = vs_parents_all()->all; p; p = p->hh.next) {
-		if (doing(p) == VS_PARENT_STATES)
+	for (p = vs_clone_sources_all()->all; p; p = p->hh.next) {
+		if (doing(p) == VS_CLONE_SOURCE_STATES)
 			continue;
 		vm = vs_vm_get(&c->inv, p->vm);
 		if (is_parent(c, vm)) {
 			n[vm->parent.kind][stands(vm)]--;
 			n[vm->parent.kind][doing(p)]++;
-		} else if (p->op == VS_PARENT_CLONES) {
-			n[p->key.mark.kind][VS_PARENT_IS_CLONING]++;
+		} else if (p->op == VS_CLONE_SOURCE_CLONES) {
+			n[p->key.mark.kind][VS_CLONE_SOURCE_IS_CLONING]++;
 		}
 	}
 }
@@ -109,20 +113,21 @@ static void put_store(struct json_object *o, const struct vs_vm *vm)
 	vs_report_str(o, "datastore", name);
 }
 
-const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm)
+const char *vs_clone_source_stays(const struct vs_core *c,
+				  const struct vs_vm *vm)
 {
-	const struct vs_parent *r;
+	const struct vs_clone_source *r;
 
-	HASH_FIND_STR(vs_parents_all()->all, vm->moid, r);
-	if (!r || !r->unwanted_ms || vs_parent_wanted(c, vm))
+	HASH_FIND_STR(vs_clone_sources_all()->all, vm->moid, r);
+	if (!r || !r->unwanted_ms || vs_clone_source_wanted(c, vm))
 		return NULL;
 	if (r->has_children)
 		return "VMs stand on it";
-	if (r->copied || vs_parents_all()->copies_lost)
+	if (r->copied || vs_clone_sources_all()->copies_lost)
 		return "a clone of it may be under way";
-	if (vs_parents_all()->missing)
+	if (vs_clone_sources_all()->missing)
 		return "a node's VM is missed";
-	if (vs_parents_all()->unread[0])
+	if (vs_clone_sources_all()->unread[0])
 		return "a VM that may stand on it can't be read";
 	if (!vm->readable || !vm->connected)
 		return "it or its host can't be reached";
@@ -146,11 +151,11 @@ static struct json_object *parent_json(struct vs_core *c,
 	vs_report_str(o, "template", template_of(c, &vm->parent));
 	put_store(o, vm);
 	vs_report_str(o, "host", vm->host_ptr ? vm->host_ptr->name : NULL);
-	vs_jb_int(o, "children", (int64_t)vs_parent_children(&c->inv, vm,
-							     c->folder,
-							     &unsure));
-	vs_jb_bool(o, "wanted", vs_parent_wanted(c, vm));
-	vs_report_str(o, "stays", vs_parent_stays(c, vm));
+	vs_jb_int(o, "children", (int64_t)vs_clone_source_children(&c->inv, vm,
+								   c->folder,
+								   &unsure));
+	vs_jb_bool(o, "wanted", vs_clone_source_wanted(c, vm));
+	vs_report_str(o, "stays", vs_clone_source_stays(c, vm));
 	return o;
 }
 
@@ -171,8 +176,9 @@ static void unmarked(const struct vs_core *c, struct json_object *arr)
 		put_store(o, vm);
 		vs_report_str(o, "host",
 			      vm->host_ptr ? vm->host_ptr->name : NULL);
-		vs_jb_int(o, "children", (int64_t)
-			  vs_parent_children(&c->inv, vm, c->folder, &unsure));
+		vs_jb_int(o, "children",
+			  (int64_t)vs_clone_source_children(
+				  &c->inv, vm, c->folder, &unsure));
 		vs_jb_bool(o, "wanted", false);
 		vs_jb_str(o, "stays", "VMs stand on it");
 		vs_jb_add(arr, o);
@@ -181,7 +187,7 @@ static void unmarked(const struct vs_core *c, struct json_object *arr)
 
 /* One that vCenter doesn't show yet. */
 static struct json_object *coming_json(const struct vs_core *c,
-				       const struct vs_parent *p)
+				       const struct vs_clone_source *p)
 {
 	const struct vs_host *h = vs_host_get(&c->inv, p->host);
 	struct json_object *o = vs_jb_obj(NULL);
@@ -205,20 +211,20 @@ static int by_name(const void *a, const void *b)
 /* Names first: parents come and go while the lock is lent. */
 static char **names_of(const struct vs_core *c, size_t *n)
 {
-	char **names = vs_calloc((size_t)vs_parents_count(c) + 1,
+	char **names = vs_calloc((size_t)vs_clone_sources_count(c) + 1,
 				 sizeof(*names));
 	const struct vs_vm *vm;
 
 	*n = 0;
 	LIST_FOREACH(vm, &c->inv.parents, with_parents)
 		if (vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		    VS_OWNER_PARENT)
+		    VS_OWNER_CLONE_SOURCE)
 			names[(*n)++] = vs_strdup(vm->name);
 	qsort(names, *n, sizeof(*names), by_name);
 	return names;
 }
 
-void vs_report_parents(struct vs_core *c, struct json_object *top)
+void vs_report_clone_sources(struct vs_core *c, struct json_object *top)
 {
 	struct json_object *arr = vs_jb_arr();
 	VS_FREE char **names = NULL;
@@ -236,8 +242,9 @@ void vs_report_parents(struct vs_core *c, struct json_object *top)
 		free(names[i]);
 		vs_lock_lend();
 	}
-	for (const struct vs_parent *p = vs_parents_all()->all; p; p = p->hh.next)
-		if (p->op == VS_PARENT_CLONES &&
+	for (const struct vs_clone_source *p = vs_clone_sources_all()->all; p;
+	     p = p->hh.next)
+		if (p->op == VS_CLONE_SOURCE_CLONES &&
 		    !vs_vm_get_named(&c->inv, c->folder, p->name))
 			vs_jb_add(arr, coming_json(c, p));
 	unmarked(c, arr);
@@ -246,46 +253,46 @@ void vs_report_parents(struct vs_core *c, struct json_object *top)
 
 /* ---- for svf plan -------------------------------------------------------------- */
 
-struct vs_parent_asked {
-	struct vs_parent_key key;
+struct vs_clone_source_asked {
+	struct vs_clone_source_key key;
 	int64_t ms;
 	UT_hash_handle hh;
 };
 
-static int64_t calls_of(enum vs_parent_step step)
+static int64_t calls_of(enum vs_clone_source_action step)
 {
-	return step == VS_PARENT_MAKE ? 2 :
-		step == VS_PARENT_SNAP || step == VS_PARENT_BOOT;
+	return step == VS_CLONE_SOURCE_MAKE ? 2 :
+		step == VS_CLONE_SOURCE_SNAP || step == VS_CLONE_SOURCE_BOOT;
 }
 
-int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_claim *h, struct vs_parent_asked **all,
-		      int64_t *calls)
+int64_t vs_clone_source_ask(const struct vs_core *c, const struct vs_node *n,
+			    const struct vs_claim *h,
+			    struct vs_clone_source_asked **all, int64_t *calls)
 {
-	struct vs_parent_key key = { .store = "" };
-	struct vs_parent_asked *a;
-	enum vs_parent_step step;
+	struct vs_clone_source_key key = { .store = "" };
+	struct vs_clone_source_asked *a;
+	enum vs_clone_source_action step;
 
-	if (vs_parent_key_of(c, n->profile, h->host,
-			     c->inv.nuses ? h->store : c->store, &key))
+	if (vs_clone_source_key_fill(c, n->profile, h->host,
+				     c->inv.nuses ? h->store : c->store, &key))
 		return 0;
 	HASH_FIND(hh, *all, &key, sizeof(key), a);
 	if (a)
 		return a->ms;
-	step = vs_parent_step(vs_parent_choose(&c->inv, &key, c->folder,
-					       c->cluster_id));
+	step = vs_clone_source_action(vs_clone_source_choose(
+		&c->inv, &key, c->folder, c->cluster_id));
 	*calls += calls_of(step);
 	a = vs_calloc(1, sizeof(*a));
 	a->key = key;
-	a->ms = step == VS_PARENT_READY ? 0 :
-		vs_pace_ms(n->profile, VS_PACE_PARENT);
+	a->ms = step == VS_CLONE_SOURCE_READY ? 0 :
+		vs_pace_ms(n->profile, VS_DURATION_CLONE_SOURCE);
 	HASH_ADD(hh, *all, key, sizeof(a->key), a);
 	return a->ms;
 }
 
-void vs_parents_asked_free(struct vs_parent_asked *all)
+void vs_clone_sources_asked_free(struct vs_clone_source_asked *all)
 {
-	struct vs_parent_asked *a, *next;
+	struct vs_clone_source_asked *a, *next;
 
 	HASH_ITER(hh, all, a, next) {
 		HASH_DEL(all, a);

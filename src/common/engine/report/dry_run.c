@@ -55,7 +55,7 @@ struct plan {
 	bool after_idle;		/* it is served when idle VMs are off, */
 	int *going;			/* and these would be asked to go */
 	size_t ngoing;
-	struct vs_parent_asked *parents;
+	struct vs_clone_source_asked *parents;
 	int64_t calls;			/* to vCenter, for parents too */
 	struct vs_plan_base base;
 };
@@ -79,7 +79,7 @@ static bool lend(const struct vs_core *c, const struct plan *p)
 static void plan_free(struct plan *p)
 {
 	vs_plan_places_free(&p->places);
-	vs_parents_asked_free(p->parents);
+	vs_clone_sources_asked_free(p->parents);
 	free(p->rows);
 	free(p->row_of);
 	free(p->going);
@@ -101,7 +101,7 @@ static enum vs_seen after(struct vs_core *c, const struct row *r,
 	case VS_DO_INSTANT:
 		return VS_SEEN_ON;
 	case VS_DO_DESTROY:
-		return vs_node_seen_none(r->n);
+		return vs_node_observed_none(r->n);
 	case VS_DO_SHUTDOWN:
 		vm->power = VS_POWER_OFF;
 		break;
@@ -121,7 +121,7 @@ static void steps_find(struct vs_core *c, struct row *r)
 {
 	const struct vs_vm *now = vs_node_vm(c, r->n);
 	struct vs_vm vm = { 0 };
-	enum vs_seen seen = vs_node_seen_none(r->n);
+	enum vs_seen seen = vs_node_observed_none(r->n);
 
 	if (now)
 		vm = *now;
@@ -296,8 +296,8 @@ static void row_measure(const struct vs_core *c, struct row *r,
 	if (!r->nsteps)
 		return;
 	if (clones(r) && r->hold)
-		r->parent_ms = vs_parent_ask(c, r->n, r->hold, &p->parents,
-					     &p->calls);
+		r->parent_ms = vs_clone_source_ask(c, r->n, r->hold,
+						   &p->parents, &p->calls);
 	known = r->parent_ms >= 0;
 	for (size_t i = 0; i < r->nsteps; i++) {
 		r->step_ms[i] = vs_pace_ms(profile, op_of(r->steps[i]));

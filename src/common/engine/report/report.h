@@ -298,12 +298,14 @@ void vs_report_recheck(struct vs_core *c, struct json_object *top,
 		       uint32_t uid);
 
 /* Why one that nobody wants is there still, NULL: it goes. */
-const char *vs_parent_stays(const struct vs_core *c, const struct vs_vm *vm);
+const char *vs_clone_source_stays(const struct vs_core *c,
+				  const struct vs_vm *vm);
 /* clone_sources.c; the lock is held, and the first lends it. */
-void vs_report_parents(struct vs_core *c, struct json_object *top);
+void vs_report_clone_sources(struct vs_core *c, struct json_object *top);
 /* How many are in which state, by kind; what is zero is added to. */
-void vs_parents_states(const struct vs_core *c,
-		       unsigned int n[VS_CLONE_KINDS][VS_PARENT_STATES]);
+void vs_clone_sources_states(
+	const struct vs_core *c,
+	unsigned int n[VS_CLONE_KINDS][VS_CLONE_SOURCE_STATES]);
 /*
  * Parents of the clones that a plan is about, each looked at once. Returns ms
  * until the parent is ready of which n's VM is cloned at this place, as it has
@@ -311,10 +313,10 @@ void vs_parents_states(const struct vs_core *c,
  * *calls what vCenter is asked for before that. *all is NULL at first; the caller
  * frees it.
  */
-struct vs_parent_asked;
-int64_t vs_parent_ask(const struct vs_core *c, const struct vs_node *n,
-		      const struct vs_claim *h, struct vs_parent_asked **all,
-		      int64_t *calls);
-void vs_parents_asked_free(struct vs_parent_asked *all);
+struct vs_clone_source_asked;
+int64_t vs_clone_source_ask(const struct vs_core *c, const struct vs_node *n,
+			    const struct vs_claim *h,
+			    struct vs_clone_source_asked **all, int64_t *calls);
+void vs_clone_sources_asked_free(struct vs_clone_source_asked *all);
 
 #endif

@@ -132,7 +132,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 		vs_report_str(o, "last_error", n->foreign);
 	else if (n->retry.err.code != VS_OK)
 		vs_report_str(o, "last_error", n->retry.err.text);
-	vs_report_str(o, "waits", vs_parent_waits(n));
+	vs_report_str(o, "waits", vs_clone_source_waits(n));
 	return o;
 }
 
@@ -191,9 +191,9 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 		else
 			slow = n;
 	}
-	if (slow && vs_parent_waits(slow))
+	if (slow && vs_clone_source_waits(slow))
 		snprintf(text, size, "%zu of %zu nodes are up; %s %s", up, all,
-			 slow->name, vs_parent_waits(slow));
+			 slow->name, vs_clone_source_waits(slow));
 	else if (slow)
 		snprintf(text, size, "%zu of %zu nodes are up; %s: %s%s%s", up,
 			 all, slow->name, slow->op.kind != VS_OP_NONE ?
@@ -353,8 +353,8 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "vms_on", on);
 	vs_jb_int(top, "vms_off", off);
 	vs_jb_int(top, "suspect", suspect);
-	if (vs_parents_asked(c->conf) || vs_parents_count(c))
-		vs_jb_int(top, "parents", vs_parents_count(c));
+	if (vs_clone_sources_asked(c->conf) || vs_clone_sources_count(c))
+		vs_jb_int(top, "parents", vs_clone_sources_count(c));
 	report_starts(top);
 	vs_jb_int(top, "clones_hour", vs_clones_hour());
 	if (vs_vcenter_now()->uuid[0])
@@ -443,7 +443,8 @@ static void add_orphans(struct vs_core *c, struct json_object *arr)
 /* Those alone that wait: what goes by itself is nobody's matter. */
 static void add_parents(struct vs_core *c, struct json_object *arr)
 {
-	for (const struct vs_parent *r = vs_parents_all()->all; r; r = r->hh.next) {
+	for (const struct vs_clone_source *r = vs_clone_sources_all()->all; r;
+	     r = r->hh.next) {
 		const struct vs_vm *vm = r->braked == VS_BRAKE_WAITS ?
 			vs_vm_get(&c->inv, r->id) : NULL;
 
@@ -516,7 +517,7 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 		vs_report_jobs(c, top, uid);
 	} else if (!strcmp(what, "parents")) {
 		vs_lock();
-		vs_report_parents(c, top);
+		vs_report_clone_sources(c, top);
 		vs_unlock();
 	} else if (!strcmp(what, "hosts")) {
 		vs_lock();

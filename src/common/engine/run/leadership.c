@@ -193,7 +193,7 @@ void vs_term_new(struct vs_core *c)
 	vs_jobs_clear();
 	vs_prefetch_clear();
 	vs_vmotions_forget();
-	vs_parents_clear(c);
+	vs_clone_sources_clear(c);
 	vs_ledger_clear(&c->ledger);
 	vs_avoids_clear();
 	vs_windows_clear(c);

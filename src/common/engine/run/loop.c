@@ -246,7 +246,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		return;
 	}
 	vs_strays_pass(c, now_ms);
-	vs_clones_pass(c);
+	vs_clones_update(c);
 	vs_template_hosts_pass(c);
 	vs_checks_pass(c, now_ms);
 	/* The lock was lent: another configuration may have come, and the
@@ -255,7 +255,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		return;
 	vs_preflight(c);
 	vs_orphans_pass(c, now_ms);
-	vs_parents_pass(c, now_ms);
+	vs_clone_sources_update(c, now_ms);
 	vs_vmotions_turn(c, now_ms);
 	if (!nodes_pass(c, now_ms))
 		return;

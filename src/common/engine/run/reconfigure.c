@@ -124,9 +124,9 @@ static enum vs_retention retention_of(const struct vs_conf_partition *part)
 	return VS_RETAIN_WARM;
 }
 
-static enum vs_clone_kind clone_of(const struct vs_conf_partition *part)
+static enum vs_clone_type clone_of(const struct vs_conf_partition *part)
 {
-	enum vs_clone_kind kind = VS_CLONE_FULL;
+	enum vs_clone_type kind = VS_CLONE_FULL;
 
 	vs_clone_parse(part->clone, &kind);
 	return kind;
@@ -304,7 +304,7 @@ static const struct vs_task_owner evacuation = { .failed = vs_vmotion_failed };
 static void compose(void)
 {
 	vs_claims_subscribe(hear_of_claims, VS_COUNT(hear_of_claims));
-	vs_clone_orders_subscribe(vs_parents_ordered);
+	vs_clones_requested_subscribe(vs_clone_sources_requested);
 	for (int k = VS_OP_NONE; k < VS_OPS; k++)
 		vs_tasks_own((enum vs_op_kind)k, k == VS_OP_VMOTION ?
 			     &evacuation : &provision);

@@ -53,9 +53,9 @@ static bool policy_wanted(const struct vs_conf *conf)
 	return false;
 }
 
-static bool clone_wanted(const struct vs_conf *conf, enum vs_clone_kind wanted)
+static bool clone_wanted(const struct vs_conf *conf, enum vs_clone_type wanted)
 {
-	enum vs_clone_kind kind;
+	enum vs_clone_type kind;
 
 	for (size_t i = 0; i < conf->npartitions; i++)
 		if (!vs_clone_parse(conf->partitions[i].clone, &kind) &&

@@ -80,7 +80,7 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 		p->template_hw = t->hw;
 		vs_hardware_template(p, t);
 		vs_profile_missing_set(c, i, t->missing ? t->missing : "");
-		vs_parent_template(c, i, t);	/* may add to it */
+		vs_clone_source_template(c, i, t);	/* may add to it */
 		vs_template_host_told(c, i, t);	/* likewise */
 		vs_profile_capacity_outdate(c, i); /* more or less may fit */
 	}
@@ -233,7 +233,7 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	struct vs_vm *to = vs_vm_update(c, v);
 
 	if (to && v->has & VS_VC_VM_MARK)
-		vs_parent_told(c, to, v->parent);
+		vs_clone_source_received(c, to, v->parent);
 	if (to && v->has & VS_VC_VM_WORDS && v->guest)
 		vs_guest_words_seen(to, v->guest);
 	if (to && v->has & VS_VC_VM_NICS && vs_mac_may_be_shared(c, to))

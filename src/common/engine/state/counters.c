@@ -8,7 +8,7 @@
 #include "engine/state/durations.h"
 #include "util/mem.h"
 
-_Static_assert(VS_PACES <= VS_METRIC_STEPS, "raise VS_METRIC_STEPS");
+_Static_assert(VS_DURATIONS <= VS_METRIC_STEPS, "raise VS_METRIC_STEPS");
 
 const int64_t vs_hist_step_ms[VS_HIST_BOUNDS] = {
 	500, 1000, 2500, 5000, 10000, 20000, 30000, 60000, 120000, 300000,
@@ -57,13 +57,13 @@ static void add(struct vs_hist *h, const int64_t *bounds, int64_t ms)
 
 void vs_metrics_step(int step, int64_t ms)
 {
-	if (step > VS_OP_NONE && step < VS_PACES)
+	if (step > VS_OP_NONE && step < VS_DURATIONS)
 		add(&counted.steps[step], vs_hist_step_ms, ms);
 }
 
 void vs_metrics_failed(int step, enum vs_code code)
 {
-	if (step > VS_OP_NONE && step < VS_PACES && code < VS_CODES)
+	if (step > VS_OP_NONE && step < VS_DURATIONS && code < VS_CODES)
 		counted.failed[step][code]++;
 }
 
@@ -113,17 +113,17 @@ void vs_metrics_began(const struct vs_refused *r,
 	    r && r->lacked_ms ? now_ms - r->lacked_ms : 0);
 }
 
-void vs_metrics_parent_made(enum vs_clone_kind kind)
+void vs_metrics_clone_source_made(enum vs_clone_type kind)
 {
 	counted.parents[kind].made++;
 }
 
-void vs_metrics_parent_failed(enum vs_clone_kind kind)
+void vs_metrics_clone_source_failed(enum vs_clone_type kind)
 {
 	counted.parents[kind].failed++;
 }
 
-void vs_metrics_parent_ended(enum vs_clone_kind kind)
+void vs_metrics_clone_source_ended(enum vs_clone_type kind)
 {
 	counted.parents[kind].ended++;
 }

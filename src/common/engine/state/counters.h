@@ -31,7 +31,7 @@ struct vs_metrics {
 	uint64_t starts;		/* VMs that we switched on and that came up */
 	uint64_t given_up[VS_CODES];	/* nodes, to Slurm */
 	struct vs_hist vf_wait;		/* of jobs, until they began */
-	struct vs_parent_counts {	/* by kind of their clones */
+	struct vs_clone_source_counts {	/* by kind of their clones */
 		uint64_t made, failed, ended;
 	} parents[VS_CLONE_KINDS];
 };
@@ -51,9 +51,9 @@ void vs_metrics_off_asked(struct vs_node *n, int64_t asked_ms);
 void vs_metrics_off(struct vs_node *n, bool is_off,
 		    int64_t now_ms);
 /* A clone source for clones of this kind was made, failed, or was removed. */
-void vs_metrics_parent_made(enum vs_clone_kind kind);
-void vs_metrics_parent_failed(enum vs_clone_kind kind);
-void vs_metrics_parent_ended(enum vs_clone_kind kind);
+void vs_metrics_clone_source_made(enum vs_clone_type kind);
+void vs_metrics_clone_source_failed(enum vs_clone_type kind);
+void vs_metrics_clone_source_ended(enum vs_clone_type kind);
 /* slurmctld was kept so long by us: as it felt, and our own work. No lock is needed. */
 void vs_timed_add(enum vs_timed what, int64_t us, int64_t cpu_us);
 struct vs_times *vs_timed(enum vs_timed what, bool cpu);

@@ -19,11 +19,11 @@
 #define DOWN_MS 5000		/* beside ShutdownGrace, until one was seen to go */
 #define DOWN_MOST_MS 60000
 
-static const char *const keys[VS_PACES] = {
+static const char *const keys[VS_DURATIONS] = {
 	[VS_OP_CLONE] = "clone_ms", [VS_OP_RECONFIGURE] = "reconfigure_ms",
 	[VS_OP_RELOCATE] = "relocate_ms", [VS_OP_POWER_ON] = "power_on_ms",
 	[VS_OP_POWER_OFF] = "power_off_ms", [VS_OP_DESTROY] = "destroy_ms",
-	[VS_PACE_BOOT] = "boot_ms", [VS_PACE_PARENT] = "parent_ms",
+	[VS_PACE_BOOT] = "boot_ms", [VS_DURATION_CLONE_SOURCE] = "parent_ms",
 };
 
 static struct vs_pace *paces;	/* uthash by template's moid */
@@ -57,7 +57,7 @@ void vs_pace_note(const struct vs_profile *p, int what,
 {
 	struct vs_pace *t;
 
-	if (what < 0 || what >= VS_PACES || !keys[what] || ms < 0 ||
+	if (what < 0 || what >= VS_DURATIONS || !keys[what] || ms < 0 ||
 	    !p->template_moid[0])
 		return;
 	t = pace_find(p);
@@ -75,7 +75,7 @@ int64_t vs_pace_ms(const struct vs_profile *p,
 	const struct vs_pace *t = pace_find(p);
 
 	vs_assert_locked();
-	return t && what >= 0 && what < VS_PACES && t->known & 1u << what ?
+	return t && what >= 0 && what < VS_DURATIONS && t->known & 1u << what ?
 		t->ms[what] : -1;
 }
 
@@ -98,7 +98,7 @@ void vs_report_paces(struct json_object *top)
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_str(o, "template", t->name);
-		for (int i = 0; i < VS_PACES; i++)
+		for (int i = 0; i < VS_DURATIONS; i++)
 			if (t->known & 1u << i)
 				vs_jb_int(o, keys[i], t->ms[i]);
 		vs_jb_add(arr, o);

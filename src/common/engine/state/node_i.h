@@ -157,7 +157,7 @@ struct vs_node {
 
 	/* calls for it */
 	struct vs_node_op op;
-	LIST_ENTRY(vs_node) busy; struct vs_parent *parent;	/* while op.id; or NULL */
+	LIST_ENTRY(vs_node) busy; struct vs_clone_source *parent; /* while op.id; or NULL */
 	struct vs_node_retry retry;
 	enum vs_braked braked;
 	struct vs_node_power power;

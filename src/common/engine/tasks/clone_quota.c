@@ -110,7 +110,7 @@ static int enough_of(const struct vs_core *c)
 	return cap ? cap - cap / 5 : VS_CLONES_MANY;
 }
 
-void vs_clones_judge(struct vs_core *c)
+void vs_clones_assess(struct vs_core *c)
 {
 	struct vs_clones *k = &vs_clones;
 	int sum = vs_clones_hour() + k->owed, cap = c->conf->clones_max;
@@ -166,7 +166,7 @@ void vs_clones_note_one(void)
 }
 
 /* Of nodes that a new configuration has dropped nobody has told. */
-void vs_clones_pass(struct vs_core *c)
+void vs_clones_update(struct vs_core *c)
 {
 	struct vs_clones *k = &vs_clones;
 
@@ -187,7 +187,7 @@ void vs_clones_pass(struct vs_core *c)
 	}
 	if (!k->unjudged)
 		return;
-	vs_clones_judge(c);
+	vs_clones_assess(c);
 	say_when(c);
 	k->unjudged = false;
 }
@@ -216,8 +216,8 @@ bool vs_clones_needed(const struct vs_core *c, const struct vs_node *n,
 	return must_be_made(c, n, vm);
 }
 
-const char *vs_clones_bar(struct vs_core *c, const struct vs_node *n,
-			  const struct vs_vm *vm)
+const char *vs_clones_blocked(struct vs_core *c, const struct vs_node *n,
+			      const struct vs_vm *vm)
 {
 	return vs_clones.full && must_be_made(c, n, vm) ? vs_clones.why : NULL;
 }
@@ -397,8 +397,8 @@ static void trial_end(bool proven)
 	w->trial[0] = '\0';
 }
 
-bool vs_clone_way_ended(const struct vs_node *n,
-			const struct vs_node_op *was, const struct vs_err *err)
+bool vs_clone_way_end(const struct vs_node *n,
+		      const struct vs_node_op *was, const struct vs_err *err)
 {
 	const struct vs_clone_way *w = &vs_clones.way;
 	bool trial = under_trial(w) && !strcmp(w->trial, n->name);

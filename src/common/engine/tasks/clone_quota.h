@@ -30,16 +30,16 @@ void vs_clones_sent(struct vs_node *n);
 void vs_clones_note_one(void);	/* for no node */
 void vs_clones_owe(struct vs_node *n, bool owed);
 /* Once after some of them: may more jobs begin? Says no time until when. */
-void vs_clones_judge(struct vs_core *c);
+void vs_clones_assess(struct vs_core *c);
 /* Will a VM be made for the node once it has a place for that job? Asked
  * before it has one. */
 bool vs_clones_needed(const struct vs_core *c, const struct vs_node *n,
 		      uint32_t job);
 /* Once a turn: minutes pass, nodes are others. */
-void vs_clones_pass(struct vs_core *c);
+void vs_clones_update(struct vs_core *c);
 /* Why no new job gets this node (vm: its VM, or NULL), NULL: not for this. */
-const char *vs_clones_bar(struct vs_core *c, const struct vs_node *n,
-			  const struct vs_vm *vm);
+const char *vs_clones_blocked(struct vs_core *c, const struct vs_node *n,
+			      const struct vs_vm *vm);
 /* Most of the hour's are used: the rest is for jobs. */
 bool vs_clones_scarce(const struct vs_core *c);
 /* Seconds since the epoch at which more may be made; 0: now. */
@@ -71,8 +71,8 @@ bool vs_node_clone_plain(const struct vs_node *n);
  * vCenter refused the clone for its devices: it is to be made without them, and
  * nothing is to blame. Else returns false.
  */
-bool vs_clone_way_ended(const struct vs_node *n,
-			const struct vs_node_op *was, const struct vs_err *err);
+bool vs_clone_way_end(const struct vs_node *n,
+		      const struct vs_node_op *was, const struct vs_err *err);
 /* The vCenter that made a clone with devices, and the one that refused one, for the
  * state file. NULL: there was none. The caller frees it. */
 struct json_object *vs_clone_taken_json(void);

@@ -50,7 +50,7 @@ void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
 	struct vs_guest_words words;
 
 	vs_spec_kv_take(s, VS_KEY_OWNER, vs_owner_mark(c, n->name, uuid));
-	vs_spec_kv(s, VS_KEY_PARENT, ""); /* it is made of one, and none itself */
+	vs_spec_kv(s, VS_KEY_CLONE_SOURCE, ""); /* it is made of one, and none itself */
 	if (!vs_profile_hash(n->profile, s->hash))
 		vs_spec_kv(s, VS_KEY_PROFILE, s->hash);
 	vs_spec_kv_take(s, "slurm.vsphere.job",
@@ -144,10 +144,10 @@ struct vs_vc_clone vs_clone_base(const struct vs_core *c,
 
 /* As large as its clones and with cards like theirs, whose keys they have; its
  * own MACs, for the template's guest may use them until it is frozen. */
-int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
-			       const struct vs_claim *h,
-			       const struct vs_parent *p,
-			       const struct vs_vc_op *op, struct vs_err *err)
+int64_t vs_spec_send_instant(struct vs_core *c, const struct vs_node *n,
+			     const struct vs_claim *h,
+			     const struct vs_clone_source *p,
+			     const struct vs_vc_op *op, struct vs_err *err)
 {
 	VS_SPEC_FREE struct vs_spec s = { .nkv = 0 };
 	struct vs_node as = *n;
@@ -162,7 +162,8 @@ int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
 		vs_mac_of(c->cluster_id, p->name, k + 1, 0, as.macs[k]);
 	vs_uuid_random(uuid);
 	vs_spec_kv_take(&s, VS_KEY_OWNER, vs_owner_mark(c, p->name, uuid));
-	vs_spec_kv_take(&s, VS_KEY_PARENT, vs_parent_mark_format(&p->key.mark));
+	vs_spec_kv_take(&s, VS_KEY_CLONE_SOURCE,
+			vs_clone_source_tag_format(&p->key.mark));
 	vs_spec_kv(&s, VS_KEY_FROM, "");
 	vs_spec_kv(&s, "slurm.vsphere.job", "");
 	vs_spec_kv(&s, "guestinfo.slurm.node", "");
@@ -175,24 +176,24 @@ int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
 	return vs_vc_vm_clone(c->vc, &cl, op, err);
 }
 
-bool vs_parent_of_host(const struct vs_core *c, enum vs_clone_kind kind)
+bool vs_clone_source_per_host(const struct vs_core *c, enum vs_clone_type kind)
 {
 	const char *per = c->conf->clone_parents;
 
 	return (per && !strcasecmp(per, "host")) || kind == VS_CLONE_INSTANT;
 }
 
-int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
-		     const char *host, const char *store,
-		     struct vs_parent_key *out)
+int vs_clone_source_key_fill(const struct vs_core *c,
+			     const struct vs_profile *p, const char *host,
+			     const char *store, struct vs_clone_source_key *out)
 {
 	vs_assert_locked();
-	*out = (struct vs_parent_key) { .store = "" };
-	if (vs_parent_mark_of(p->clone, c->now[p - c->profiles].hash,
-			      &out->mark))
+	*out = (struct vs_clone_source_key) { .store = "" };
+	if (vs_clone_source_tag_fill(p->clone, c->now[p - c->profiles].hash,
+				     &out->mark))
 		return -1;
 	vs_strlcpy(out->store, store, sizeof(out->store));
-	if (vs_parent_of_host(c, p->clone))
+	if (vs_clone_source_per_host(c, p->clone))
 		vs_strlcpy(out->host, host, sizeof(out->host));
 	return 0;
 }

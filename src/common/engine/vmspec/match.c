@@ -36,7 +36,7 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 
 	if (n->orders.rebuild[0] && !strcmp(vm->moid, n->orders.rebuild))
 		return VS_FIT_REBUILD;
-	if (vs_parent_gone(c, vm))
+	if (vs_clone_source_lost(c, vm))
 		return VS_FIT_REBUILD;
 	if (!want[0])
 		return VS_FIT_RIGHT;	/* template unknown: judge nothing */
@@ -84,7 +84,7 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 	return VS_SEEN_OFF;
 }
 
-bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child)
+bool vs_clone_source_lost(const struct vs_core *c, const struct vs_vm *child)
 {
 	const struct vs_vm *vm;
 

@@ -42,7 +42,7 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 			      const struct vs_vm *vm, const struct vs_claim *h,
 			      uint32_t job, uint32_t restart);
 /* Its parent is gone, or another VM by now: it can't start. */
-bool vs_parent_gone(const struct vs_core *c, const struct vs_vm *child);
+bool vs_clone_source_lost(const struct vs_core *c, const struct vs_vm *child);
 
 /* ---- vm_devices.c: devices that the VM gets whole --------------------------- */
 
@@ -120,16 +120,17 @@ struct vs_vc_clone vs_clone_base(const struct vs_core *c,
 				 const char *uuid, const char *host);
 /* Queues a full clone that will be frozen, p->name, for such VMs as n's. The
  * call's id, or -1 with err. */
-int64_t vs_send_instant_parent(struct vs_core *c, const struct vs_node *n,
-			       const struct vs_claim *h,
-			       const struct vs_parent *p,
-			       const struct vs_vc_op *op, struct vs_err *err);
+int64_t vs_spec_send_instant(struct vs_core *c, const struct vs_node *n,
+			     const struct vs_claim *h,
+			     const struct vs_clone_source *p,
+			     const struct vs_vc_op *op, struct vs_err *err);
 /* Are clones of the kind made of a parent on their own host? */
-bool vs_parent_of_host(const struct vs_core *c, enum vs_clone_kind kind);
+bool vs_clone_source_per_host(const struct vs_core *c, enum vs_clone_type kind);
 /* What a profile asks for there; -1: nothing, or nothing that is known. */
-int vs_parent_key_of(const struct vs_core *c, const struct vs_profile *p,
-		     const char *host, const char *store,
-		     struct vs_parent_key *out);
+int vs_clone_source_key_fill(const struct vs_core *c,
+			     const struct vs_profile *p, const char *host,
+			     const char *store,
+			     struct vs_clone_source_key *out);
 
 /* mac_shared.c: other VMs with a node's MAC; lock held. */
 void vs_macs_check(struct vs_core *c);

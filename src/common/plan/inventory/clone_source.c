@@ -29,12 +29,12 @@ static const size_t of_hash[VS_CLONE_KINDS] = {
 	[VS_CLONE_INSTANT] = VS_PROFILE_HASH_LEN - 1,
 };
 
-const char *vs_clone_name(enum vs_clone_kind k)
+const char *vs_clone_name(enum vs_clone_type k)
 {
 	return k < VS_CLONE_KINDS ? kinds[k] : "?";
 }
 
-int vs_clone_parse(const char *word, enum vs_clone_kind *out)
+int vs_clone_parse(const char *word, enum vs_clone_type *out)
 {
 	if (!word) {
 		*out = VS_CLONE_FULL;
@@ -42,7 +42,7 @@ int vs_clone_parse(const char *word, enum vs_clone_kind *out)
 	}
 	for (int k = 0; k < VS_CLONE_KINDS; k++)
 		if (!strcasecmp(word, kinds[k])) {
-			*out = (enum vs_clone_kind)k;
+			*out = (enum vs_clone_type)k;
 			return 0;
 		}
 	return -1;
@@ -50,44 +50,44 @@ int vs_clone_parse(const char *word, enum vs_clone_kind *out)
 
 /* ---- marks ---------------------------------------------------------------- */
 
-bool vs_parent_mark_parse(const char *s, struct vs_parent_mark *out)
+bool vs_clone_source_tag_parse(const char *s, struct vs_clone_source_tag *out)
 {
 	const char *slash = s ? strchr(s, '/') : NULL;
 
-	*out = (struct vs_parent_mark) { .kind = VS_CLONE_KINDS };
+	*out = (struct vs_clone_source_tag) { .kind = VS_CLONE_KINDS };
 	if (!s || !s[0])
 		return false;
-	if (!slash || !slash[1] || strlen(slash + 1) >= VS_PARENT_OF_LEN)
+	if (!slash || !slash[1] || strlen(slash + 1) >= VS_CLONE_SOURCE_OF_LEN)
 		return true;
 	for (int k = 0; k < VS_CLONE_KINDS; k++)
 		if (strlen(kinds[k]) == (size_t)(slash - s) &&
 		    !strncmp(kinds[k], s, (size_t)(slash - s))) {
-			out->kind = (enum vs_clone_kind)k;
+			out->kind = (enum vs_clone_type)k;
 			vs_strlcpy(out->of, slash + 1, sizeof(out->of));
 		}
 	return true;
 }
 
-char *vs_parent_mark_format(const struct vs_parent_mark *m)
+char *vs_clone_source_tag_format(const struct vs_clone_source_tag *m)
 {
 	return vs_asprintf("%s/%s", vs_clone_name(m->kind), m->of);
 }
 
-int vs_parent_mark_of(enum vs_clone_kind kind, const char *hash,
-		      struct vs_parent_mark *out)
+int vs_clone_source_tag_fill(enum vs_clone_type kind, const char *hash,
+			     struct vs_clone_source_tag *out)
 {
 	if (kind >= VS_CLONE_KINDS || !of_hash[kind] ||
 	    strlen(hash) < of_hash[kind])
 		return -1;
-	*out = (struct vs_parent_mark) { .kind = kind };
+	*out = (struct vs_clone_source_tag) { .kind = kind };
 	memcpy(out->of, hash, of_hash[kind]);
 	return 0;
 }
 
 /* ---- which one -------------------------------------------------------------- */
 
-bool vs_parent_is(const struct vs_inventory *inv, const struct vs_vm *vm,
-		  const struct vs_parent_key *key)
+bool vs_clone_source_is(const struct vs_inventory *inv, const struct vs_vm *vm,
+			const struct vs_clone_source_key *key)
 {
 	return vm->as_parent && vm->parent.kind == key->mark.kind &&
 	       (!key->host[0] || !strcmp(vm->host, key->host)) &&
@@ -95,7 +95,7 @@ bool vs_parent_is(const struct vs_inventory *inv, const struct vs_vm *vm,
 	       vs_vm_lies_on(inv, vm, key->store);
 }
 
-bool vs_parent_within_reach(const struct vs_vm *vm)
+bool vs_clone_source_reachable(const struct vs_vm *vm)
 {
 	return vm->readable && vm->connected && vm->host_ptr &&
 	       vs_host_usable(vm->host_ptr);
@@ -103,20 +103,20 @@ bool vs_parent_within_reach(const struct vs_vm *vm)
 
 static int rank(const struct vs_vm *vm)
 {
-	return 2 * vs_parent_within_reach(vm) +
-		(vs_parent_step(vm) == VS_PARENT_READY);
+	return 2 * vs_clone_source_reachable(vm) +
+		(vs_clone_source_action(vm) == VS_CLONE_SOURCE_READY);
 }
 
-bool vs_parent_before(const struct vs_vm *a, const struct vs_vm *b)
+bool vs_clone_source_order(const struct vs_vm *a, const struct vs_vm *b)
 {
 	int by = b ? rank(a) - rank(b) : 1;
 
 	return by > 0 || (!by && strcmp(a->name, b->name) < 0);
 }
 
-struct vs_vm *vs_parent_choose(const struct vs_inventory *inv,
-			       const struct vs_parent_key *key,
-			       const char *folder, const char *cluster_id)
+struct vs_vm *vs_clone_source_choose(const struct vs_inventory *inv,
+				     const struct vs_clone_source_key *key,
+				     const char *folder, const char *cluster_id)
 {
 	const struct vs_host *h = key->host[0] ? vs_host_get(inv, key->host) :
 		NULL;
@@ -125,22 +125,24 @@ struct vs_vm *vs_parent_choose(const struct vs_inventory *inv,
 
 	for (; vm; vm = h ? LIST_NEXT(vm, on_host) :
 		     LIST_NEXT(vm, with_parents))
-		if (vs_parent_is(inv, vm, key) &&
-		    vs_vm_owner(vm, folder, cluster_id) == VS_OWNER_PARENT &&
-		    vs_parent_before(vm, best))
+		if (vs_clone_source_is(inv, vm, key) &&
+		    vs_vm_owner(vm, folder, cluster_id) ==
+			    VS_OWNER_CLONE_SOURCE &&
+		    vs_clone_source_order(vm, best))
 			best = vm;
 	return best;
 }
 
-enum vs_parent_step vs_parent_step(const struct vs_vm *chosen)
+enum vs_clone_source_action vs_clone_source_action(const struct vs_vm *chosen)
 {
-	if (!chosen || !vs_parent_within_reach(chosen))
-		return chosen ? VS_PARENT_AWAY : VS_PARENT_MAKE;
+	if (!chosen || !vs_clone_source_reachable(chosen))
+		return chosen ? VS_CLONE_SOURCE_AWAY : VS_CLONE_SOURCE_MAKE;
 	if (chosen->parent.kind == VS_CLONE_INSTANT)
-		return chosen->power == VS_POWER_OFF ? VS_PARENT_BOOT :
+		return chosen->power == VS_POWER_OFF ? VS_CLONE_SOURCE_BOOT :
 		       chosen->power == VS_POWER_ON && chosen->clone.frozen ?
-		       VS_PARENT_READY : VS_PARENT_FREEZES;
-	return !chosen->clone.snapshot[0] ? VS_PARENT_SNAP : VS_PARENT_READY;
+		       VS_CLONE_SOURCE_READY : VS_CLONE_SOURCE_FREEZES;
+	return !chosen->clone.snapshot[0] ? VS_CLONE_SOURCE_SNAP :
+					    VS_CLONE_SOURCE_READY;
 }
 
 /* ---- names ------------------------------------------------------------------ */
@@ -159,9 +161,10 @@ static void stem_of(const char *template_name, char out[STEM_MAX + 1])
 			*p = '-';
 }
 
-void vs_parent_name(const char *cluster_id, const struct vs_parent_key *key,
-		    const char *template_name, unsigned int ordinal,
-		    char out[VS_NAME_LEN])
+void vs_clone_source_name(const char *cluster_id,
+			  const struct vs_clone_source_key *key,
+			  const char *template_name, unsigned int ordinal,
+			  char out[VS_NAME_LEN])
 {
 	char stem[STEM_MAX + 1];
 	uint64_t h = VS_HASH_START;
@@ -198,22 +201,23 @@ static bool stands_on(const struct vs_vm *vm, const char *dir)
 	return false;
 }
 
-bool vs_parent_has_child(const struct vs_vm *parent, const struct vs_vm *vm)
+bool vs_clone_source_has_child(const struct vs_vm *parent,
+			       const struct vs_vm *vm)
 {
 	return vm != parent &&
 	       (stands_on(vm, parent->disks.dir) ||
 		(vm->clone.from[0] && !strcasecmp(vm->clone.from, parent->uuid)));
 }
 
-size_t vs_parent_children(const struct vs_inventory *inv,
-			  const struct vs_vm *parent, const char *folder,
-			  bool *unsure)
+size_t vs_clone_source_children(const struct vs_inventory *inv,
+				const struct vs_vm *parent, const char *folder,
+				bool *unsure)
 {
 	size_t n = 0;
 
 	*unsure = false;
 	for (const struct vs_vm *vm = inv->vms; vm; vm = vm->hh.next) {
-		n += vs_parent_has_child(parent, vm);
+		n += vs_clone_source_has_child(parent, vm);
 		*unsure |= !vm->readable &&
 			(!vm->disks.bases_told || !strcmp(vm->folder, folder));
 	}

@@ -187,7 +187,7 @@ void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm,
 static void vm_drop(struct vs_inventory *inv, struct vs_vm *vm)
 {
 	vs_vm_changed(inv, vm);
-	vs_vm_set_parent(inv, vm, NULL);
+	vs_vm_set_clone_source(inv, vm, NULL);
 	name_unindex(inv, vm);
 	LIST_REMOVE(vm, on_host);
 	HASH_DEL(inv->vms, vm);
@@ -463,12 +463,12 @@ void vs_vm_set_mark(struct vs_vm *vm, const char *mark)
 	vm->marked = mark && !vs_mark_parse(mark, &vm->mark);
 }
 
-void vs_vm_set_parent(struct vs_inventory *inv, struct vs_vm *vm,
-		      const char *mark)
+void vs_vm_set_clone_source(struct vs_inventory *inv, struct vs_vm *vm,
+			    const char *mark)
 {
 	bool was = vm->as_parent;
 
-	vm->as_parent = vs_parent_mark_parse(mark, &vm->parent);
+	vm->as_parent = vs_clone_source_tag_parse(mark, &vm->parent);
 	if (was && !vm->as_parent)
 		LIST_REMOVE(vm, with_parents);
 	if (!was && vm->as_parent)
@@ -507,7 +507,7 @@ enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 		return VS_OWNER_OTHER_CLUSTER;
 	if (!folder || !folder[0] || strcmp(vm->folder, folder))
 		return VS_OWNER_SUSPECT;
-	return vm->as_parent ? VS_OWNER_PARENT : VS_OWNER_OURS;
+	return vm->as_parent ? VS_OWNER_CLONE_SOURCE : VS_OWNER_OURS;
 }
 
 bool vs_vm_stranger(const struct vs_vm *vm, const char *folder,

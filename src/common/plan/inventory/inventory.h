@@ -175,7 +175,7 @@ struct vs_vm {
 		char snapshot[VS_MOID_LEN];	/* a parent's own one, "": none */
 	} clone;
 	bool as_parent;			/* it says to be one, set by */
-	struct vs_parent_mark parent;	/* vs_vm_set_parent */
+	struct vs_clone_source_tag parent;	/* vs_vm_set_clone_source */
 	struct {	/* What the guest of this boot said last, "": nothing yet. */
 		char state[16];		/* booting, ready, failed */
 		char reason[VS_GUEST_SAYS];
@@ -259,8 +259,8 @@ struct vs_vm *vs_vm_get_named(const struct vs_inventory *inv,
 /* Its owner's mark as found, NULL: none. */
 void vs_vm_set_mark(struct vs_vm *vm, const char *mark);
 /* Of what it says to be a parent, NULL: it doesn't. */
-void vs_vm_set_parent(struct vs_inventory *inv, struct vs_vm *vm,
-		      const char *mark);
+void vs_vm_set_clone_source(struct vs_inventory *inv, struct vs_vm *vm,
+			    const char *mark);
 void vs_vm_set_bases(struct vs_vm *vm, const char *bases);
 /* Set the VM's host (keeps lists right; "" = none) and note a change. */
 void vs_vm_set_host(struct vs_inventory *inv, struct vs_vm *vm, const char *host);
@@ -314,7 +314,7 @@ bool vs_vm_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
 /* Whose VM it is: the four tests of ownership. */
 enum vs_owner {
 	VS_OWNER_OURS,
-	VS_OWNER_PARENT,	/* managed, a clone source: no node's */
+	VS_OWNER_CLONE_SOURCE,	/* managed, a clone source: no node's */
 	VS_OWNER_FOREIGN,	/* no mark of any slurm-vsphere */
 	VS_OWNER_SUSPECT,	/* our mark, but a test fails */
 	VS_OWNER_OTHER_CLUSTER,	/* a sound mark of another cluster's id */
@@ -325,7 +325,7 @@ enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
  * has created for this cluster. */
 static inline bool vs_owner_is_ours(enum vs_owner o)
 {
-	return o == VS_OWNER_OURS || o == VS_OWNER_PARENT;
+	return o == VS_OWNER_OURS || o == VS_OWNER_CLONE_SOURCE;
 }
 /* Another cluster's, in our folder: nothing may be done there. */
 bool vs_vm_stranger(const struct vs_vm *vm, const char *folder,

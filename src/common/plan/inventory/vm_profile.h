@@ -30,7 +30,7 @@ struct vs_profile {
 	int64_t disk_mb;			/* that a new VM's disks need, 0 unknown:
 						 * of a linked clone a share */
 	int64_t template_mb;			/* the template's, 0 unknown */
-	enum vs_clone_kind clone;		/* not hashed: a VM is right
+	enum vs_clone_type clone;		/* not hashed: a VM is right
 						 * however it was made */
 	int vcpus;
 	int64_t memory_mb;

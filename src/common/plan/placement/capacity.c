@@ -158,7 +158,7 @@ struct vs_later *vs_later_begin(const struct vs_place_env *env,
 		.nsites = 1,
 	};
 	vs_class_fill(&l->class, like);
-	l->class.bare = vs_parent_bare(env, like);
+	l->class.bare = vs_clone_source_absent(env, like);
 	vs_fits_init(&l->w);
 	*key = needs_key(vs_fits_key(&l->w, &l->class), &l->class,
 			 (size_t)env->inv->nhosts);

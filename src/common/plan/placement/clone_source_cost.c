@@ -29,14 +29,15 @@ int vs_fit_clone_sources(const struct vs_work *w, size_t cls, size_t site,
 	return !has_one(w, cls, site, but);
 }
 
-const bool *vs_parent_bare(const struct vs_place_env *env,
-			   const struct vs_place_node *n)
+const bool *vs_clone_source_absent(const struct vs_place_env *env,
+				   const struct vs_place_node *n)
 {
 	return env->bare && n->profile->clone == VS_CLONE_INSTANT &&
 	       !n->exists ? env->bare(env->bare_arg, n->profile) : NULL;
 }
 
-bool vs_parent_same(const struct vs_class *c, const struct vs_place_node *n)
+bool vs_clone_source_same(const struct vs_class *c,
+			  const struct vs_place_node *n)
 {
 	if (c->profile->clone != VS_CLONE_INSTANT &&
 	    n->profile->clone != VS_CLONE_INSTANT)

@@ -258,7 +258,7 @@ static bool same_class(const struct vs_class *c, const struct vs_place_node *n)
 	       a->vcpus == b->vcpus && a->memory_mb == b->memory_mb &&
 	       a->template_hw == b->template_hw &&
 	       a->latency_high == b->latency_high &&
-	       vs_parent_same(c, n) &&
+	       vs_clone_source_same(c, n) &&
 	       vs_hardware_same(&a->hw, &b->hw);
 }
 
@@ -294,7 +294,7 @@ static size_t class_find(struct vs_work *w, const struct vs_place_node *n)
 	}
 	vs_class_fill(&w->classes[i], n);
 	w->classes[i].store = lies;
-	w->classes[i].bare = vs_parent_bare(w->env, n);
+	w->classes[i].bare = vs_clone_source_absent(w->env, n);
 	w->nclasses++;
 	return i;
 }

@@ -109,10 +109,11 @@ int64_t vs_fit_cpu(const struct vs_class *c, const struct vs_site *s);
 int vs_fit_clone_sources(const struct vs_work *w, size_t cls, size_t site,
 			 size_t but);
 /* For vs_class.bare. */
-const bool *vs_parent_bare(const struct vs_place_env *env,
-			   const struct vs_place_node *n);
+const bool *vs_clone_source_absent(const struct vs_place_env *env,
+				   const struct vs_place_node *n);
 /* By their size they may be of one class: does it bring the same parent? */
-bool vs_parent_same(const struct vs_class *c, const struct vs_place_node *n);
+bool vs_clone_source_same(const struct vs_class *c,
+			  const struct vs_place_node *n);
 /* May one more of this class go there now? NONE, or the first reason. */
 enum vs_refusal vs_fit_check(const struct vs_work *w, size_t cls, size_t site);
 /* pf_choice.c: what is free of a row. Of vGPUs it is less while others of
