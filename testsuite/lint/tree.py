@@ -265,7 +265,7 @@ def rule_crash(files):
         src = text(f)
         names = re.findall(r'vs_crash_(?:before|after)\("(\w+)", "(\w+)"\)', src)
         names += [("tell", n) for n in re.findall(
-            r'\[VS_TELL_\w+\] = "(\w+)"', src)]
+            r'\[VS_REQUEST_\w+\] = "(\w+)"', src)]
         for point in names:
             for word in set(point) - listed:
                 yield f, f"{f}: {'.'.join(point)}: no {word} in crash.c"

@@ -69,10 +69,10 @@ static __attribute__((constructor)) void lock_not_needed(void)
 #define vs_prefetch_read(...) TAKES_LOCK_VOID(vs_prefetch_read(__VA_ARGS__))
 #define vs_when_look(...) TAKES_LOCK_VOID(vs_when_look(__VA_ARGS__))
 #define vs_leaving_say(...) TAKES_LOCK_VOID(vs_leaving_say(__VA_ARGS__))
-#define vs_say_all(...) TAKES_LOCK_VOID(vs_say_all(__VA_ARGS__))
+#define vs_outbox_send(...) TAKES_LOCK_VOID(vs_outbox_send(__VA_ARGS__))
 
 static int64_t now = 1000000;
-static struct vs_tell told[256];
+static struct vs_outbox_request told[256];
 static size_t ntold;
 
 STAGE int64_t test_clock(void)
@@ -151,7 +151,7 @@ STAGE void times_are_true(void)
 STAGE void some_turn(void)
 {
 	struct vs_core *c = &vs_core;
-	const struct vs_tell *tells;
+	const struct vs_outbox_request *tells;
 	size_t ntells;
 
 	now += 100;
@@ -181,7 +181,8 @@ STAGE void turns(int n)
 		turn();
 }
 
-STAGE const struct vs_tell *heard(enum vs_tell_kind kind, const char *node)
+STAGE const struct vs_outbox_request *heard(enum vs_outbox_type kind,
+					    const char *node)
 {
 	for (size_t i = 0; i < ntold; i++)
 		if (told[i].kind == kind &&

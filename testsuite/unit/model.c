@@ -276,8 +276,8 @@ static void emptied(struct model_node *n)
 	n->stale = false;
 }
 
-static void node_giveup(void *ctx, const char *node, uint32_t job,
-			const char *reason)
+static void node_release(void *ctx, const char *node, uint32_t job,
+			 const char *reason)
 {
 	int k = node_of(node);
 	struct model_node *n = &model.nodes[k];
@@ -444,7 +444,7 @@ const struct vs_port model_port = {
 	.node_rebuild = node_rebuild, .nodes_boot_push = nodes_boot_push,
 	.node_booted = node_booted, .node_adopt = node_adopt,
 	.node_power_down = node_power_down, .node_fail = node_fail,
-	.node_giveup = node_giveup, .prolog_done = prolog_done,
+	.node_release = node_release, .prolog_done = prolog_done,
 	.node_drain = no_drain, .node_undrain = no_undrain,
 	.job_reason = no_reason, .job_requeued = no_reason, .job_got = no_got, .power_scan = power_scan, .schedule = schedule,
 };

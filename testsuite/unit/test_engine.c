@@ -35,7 +35,7 @@ static void nothing_is_powered_on_before_slurm_asks_for_power(void **state)
 	turns(30);
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
 	/* and power_save is made to look again meanwhile */
-	assert_non_null(heard(VS_TELL_SCAN, NULL));
+	assert_non_null(heard(VS_REQUEST_SCAN, NULL));
 	flags("vm1", BOOT);
 	turn();
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
@@ -49,14 +49,14 @@ static void resume_timeout_is_pushed_while_the_vm_is_not_on(void **state)
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turns(3);
-	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turn();
 	ntold = 0;
 	turns(5);
-	assert_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 }
 
 static void a_prolog_ends_when_the_last_node_is_up(void **state)
@@ -78,11 +78,11 @@ static void a_prolog_ends_when_the_last_node_is_up(void **state)
 	assert_true(fake_finish(FAKE_POWER_ON) && fake_finish(FAKE_POWER_ON));
 	flags("vm1", BUSY);
 	turns(5);
-	assert_null(heard(VS_TELL_PROLOG, NULL));
+	assert_null(heard(VS_REQUEST_PROLOG, NULL));
 	flags("vm2", BUSY);
 	turn();
-	assert_non_null(heard(VS_TELL_PROLOG, NULL));
-	assert_true(heard(VS_TELL_PROLOG, NULL)->ok);
+	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
+	assert_true(heard(VS_REQUEST_PROLOG, NULL)->ok);
 	turns(5);
 	assert_null(vs_waits());
 }
@@ -104,7 +104,7 @@ static void a_warm_vm_costs_nothing(void **state)
 	vs_job_wait(&vs_core, 8, 0, &one, 1);
 	flags("vm1", BUSY);
 	turn();
-	assert_non_null(heard(VS_TELL_PROLOG, NULL));
+	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
 	for (int k = 0; k < FAKE_KINDS; k++)
 		assert_int_equal(fake_sent[k], 0);
 }
@@ -240,8 +240,8 @@ static void a_full_pf_gets_no_power_on(void **state)
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
 	assert_int_equal(fake_overfull, 0);
 	/* shortage is no node fault */
-	assert_null(heard(VS_TELL_FAIL, NULL));
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 /* ---- going away ------------------------------------------------------------------ */
@@ -260,9 +260,9 @@ static void a_cancel_during_the_clone_leaves_nothing(void **state)
 	turn();
 	vs_job_end(&vs_core, 7, &one, 1, true);
 	turn();
-	assert_non_null(heard(VS_TELL_PROLOG, NULL));
-	assert_non_null(heard(VS_TELL_EPILOG, NULL));
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
+	assert_non_null(heard(VS_REQUEST_EPILOG, NULL));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	flags("vm1", GOING);
 	/* the cancel came too late: the clone succeeds all the same */
 	assert_true(fake_finish(FAKE_CLONE));
@@ -292,11 +292,11 @@ static void a_job_that_leaves_a_booting_node_leaves_it_to_the_one_beside(
 	vs_job_end(&vs_core, 8, &one, 1, true);
 	vs_job_end(&vs_core, 9, &one, 1, true);
 	turn();
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	assert_int_equal(node_job(&vs_core.nodes[one]), 7);
 	vs_job_end(&vs_core, 7, &one, 1, true);
 	turn();
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 static void a_vm_to_be_rebuilt_takes_no_job_beside_a_running_one(void **state)
@@ -347,11 +347,11 @@ static void retention_destroy_never_reuses_a_vm(void **state)
 	bring_up(7, "vm1");
 	vs_strlcpy(uuid, fake_get("vm1")->uuid, sizeof(uuid));
 	end_job(7, "vm1");
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	/* the next job was quicker than the power-down */
 	job_starts(8, "vm1");
 	turn();
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
 	rebuilt_by(FAKE_DESTROY);
 	assert_true(fake_finish(FAKE_CLONE));

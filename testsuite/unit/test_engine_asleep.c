@@ -95,7 +95,7 @@ static void planned(const char *will, const char *why)
 	free(text);
 }
 
-static int heard_times(enum vs_tell_kind kind)
+static int heard_times(enum vs_outbox_type kind)
 {
 	int n = 0;
 
@@ -118,11 +118,11 @@ static void it_stays_and_the_node_says_why(void **st)
 	judged = node("vm1")->vmotion.again_ms;
 	turns(20);		/* it isn't judged, and logged, in each */
 	assert_true(node("vm1")->vmotion.again_ms == judged);
-	assert_non_null(heard(VS_TELL_DRAIN, "vm1"));
-	assert_string_equal(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_non_null(heard(VS_REQUEST_DRAIN, "vm1"));
+	assert_string_equal(heard(VS_REQUEST_DRAIN, "vm1")->text,
 		"host esx1 is drained by an operator; its VM stays till the job's end: it is suspended, and can be resumed on this host alone");
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 	assert_int_equal(node("vm1")->vmotion.state, VS_VMOTION_STAYS);
 	r = remains(words);
 	assert_int_equal(r.jobs, 1);
@@ -146,7 +146,7 @@ static void one_that_goes_on_leaves(void **st)
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(60);
 	assert_string_equal(held_on("vm1"), "host-2");
-	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 	vs_vmotions.moved = 0;
 }
 
@@ -158,9 +158,9 @@ static void requeue_ends_its_job_and_it_goes_off(void **st)
 	one_sleeps();
 	order("drain-requeue", "esx1");
 	turns(3);
-	assert_int_equal(heard(VS_TELL_GIVEUP, "vm1")->job, VS_JOB_ANY);
-	assert_int_equal(heard(VS_TELL_REQUEUED, NULL)->job, 7);
-	assert_non_null(strstr(heard(VS_TELL_REQUEUED, NULL)->text,
+	assert_int_equal(heard(VS_REQUEST_RELEASE, "vm1")->job, VS_JOB_ANY);
+	assert_int_equal(heard(VS_REQUEST_REQUEUED, NULL)->job, 7);
+	assert_non_null(strstr(heard(VS_REQUEST_REQUEUED, NULL)->text,
 			       "jobs are requeued: it is suspended"));
 	end_job(7, "vm1");
 	flags("vm1", GOING);
@@ -183,7 +183,7 @@ static void an_idle_one_goes_off(void **st)
 	planned("\"off\"", "vm1");
 	drain("esx1");
 	turns(3);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 /* vCenter asks for nobody's suspended VM. */
@@ -205,13 +205,13 @@ static void an_eviction_waits_for_its_job_or_ends_it(void **st)
 	one_sleeps();
 	order("evict", "vm1");
 	turns(20);
-	assert_non_null(heard(VS_TELL_DRAIN, "vm1"));
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_non_null(heard(VS_REQUEST_DRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 	assert_true(node("vm1")->orders.evict);
 	order("requeue", "vm1");
 	turns(60);
-	assert_true(heard_times(VS_TELL_GIVEUP) > 0);
-	assert_int_equal(heard(VS_TELL_REQUEUED, NULL)->job, 7);
+	assert_true(heard_times(VS_REQUEST_RELEASE) > 0);
+	assert_int_equal(heard(VS_REQUEST_REQUEUED, NULL)->job, 7);
 }
 
 int main(void)

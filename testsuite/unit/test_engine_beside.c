@@ -16,7 +16,7 @@ static void a_job_never_starts_on_anothers_vm_though_vcenter_leaves(void **state
 	fake_down(VS_E_RETRY);
 	ntold = 0;
 	turns(2);
-	assert_null(heard(VS_TELL_PROLOG, NULL));
+	assert_null(heard(VS_REQUEST_PROLOG, NULL));
 }
 
 /* Two jobs wait on one node: each is "what others run on" to the other, and
@@ -37,8 +37,8 @@ static void two_jobs_that_wait_are_no_reason_to_start_on_a_wrong_vm(void **state
 	fake_show(fake_get("vm1"));
 	ntold = 0;
 	turns(3);
-	assert_null(heard(VS_TELL_PROLOG, NULL));
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_null(heard(VS_REQUEST_PROLOG, NULL));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 }
 
 /* The same without an administrator in the window: the node is being
@@ -57,7 +57,7 @@ static void a_job_beside_one_that_waits_for_a_rebuild_does_not_end_it(void **sta
 	job_starts(8, "vm1");
 	ntold = 0;
 	turns(2);
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 	flags("vm1", BOOT);	/* set by node_rebuild */
 	if (job_begin(9, "vm1", NULL))
 		return;		/* not beside it: as good */
@@ -65,7 +65,7 @@ static void a_job_beside_one_that_waits_for_a_rebuild_does_not_end_it(void **sta
 	flags("vm1", BUSY);	/* a ping that was under way */
 	ntold = 0;
 	turn();
-	assert_null(heard(VS_TELL_PROLOG, NULL));
+	assert_null(heard(VS_REQUEST_PROLOG, NULL));
 }
 
 /* Switched off under a running job while another waits beside it: RENEW can
@@ -90,7 +90,7 @@ static void a_job_that_waits_beside_does_not_hide_a_vm_that_is_off(void **state)
 		/* what outbox.c does when the port refuses */
 		vs_retry_pause(&vs_core.nodes[0], now + 500);
 	}
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 /* "Its job is gone" is said late: by then the node has another job, which
@@ -106,7 +106,7 @@ static void a_node_that_has_a_job_again_is_not_given_up(void **state)
 	vs_job_end(&vs_core, 7, &one, 1, false);	/* scancel */
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);	/* the next in line */
 	turn();
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 /* A task of before the restart on the node's own VM that never ends: the
@@ -144,7 +144,7 @@ static void a_node_with_a_task_that_never_ends_takes_no_job(void **state)
 		now += (int64_t)vs_core.conf->prolog_timeout_s * 1000;
 		ntold = 0;
 		turns(2);
-		assert_non_null(heard(VS_TELL_PROLOG, NULL));
+		assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
 		vs_job_end(&vs_core, 8, &one, 1, false);
 		flags("vm1", DOWN);
 		turns(2);
@@ -165,7 +165,7 @@ static void a_node_that_was_given_up_once_can_be_powered_up(void **state)
 	fake_down(VS_E_RETRY);
 	vs_job_end(&vs_core, 7, &one, 1, false);
 	turn();
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	flags("vm1", GOING);
 	turns(2);
 	flags("vm1", DOWN);
@@ -179,7 +179,7 @@ static void a_node_that_was_given_up_once_can_be_powered_up(void **state)
 	ntold = 0;
 	turns(20);
 	assert_true(fake_sent[FAKE_CLONE] == 2 ||
-		    heard(VS_TELL_BOOT_PUSH, "vm1"));
+		    heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 }
 
 static void show_suspended(void)

@@ -22,7 +22,7 @@ static void says(const char *state, const char *reason)
 	fake_show(vm);
 }
 
-static int count(enum vs_tell_kind kind)
+static int count(enum vs_outbox_type kind)
 {
 	int n = 0;
 
@@ -33,7 +33,7 @@ static int count(enum vs_tell_kind kind)
 
 static void slurm_hears_once_when_the_boot_began(void **st)
 {
-	const struct vs_tell *t;
+	const struct vs_outbox_request *t;
 	int64_t sent;
 
 	(void)st;
@@ -44,12 +44,12 @@ static void slurm_hears_once_when_the_boot_began(void **st)
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
 	sent = now;
 	turns(40);		/* vCenter is slow, the push goes on */
-	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
-	assert_null(heard(VS_TELL_BOOTED, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
+	assert_null(heard(VS_REQUEST_BOOTED, "vm1"));
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turns(100);
-	assert_int_equal(count(VS_TELL_BOOTED), 1);
-	t = heard(VS_TELL_BOOTED, "vm1");
+	assert_int_equal(count(VS_REQUEST_BOOTED), 1);
+	t = heard(VS_REQUEST_BOOTED, "vm1");
 	assert_int_equal(t->at_ms, sent);
 	assert_false(t->ok);
 }
@@ -60,16 +60,16 @@ static void a_guest_that_is_ready_is_asked_to_register(void **st)
 	boots(1);
 	says("booting", "vm1");
 	turns(60);
-	assert_int_equal(count(VS_TELL_BOOTED), 1);
+	assert_int_equal(count(VS_REQUEST_BOOTED), 1);
 	ntold = 0;
 	says("ready", "eth0");
 	turns(101);
-	assert_int_equal(count(VS_TELL_BOOTED), 2);	/* every 5 s */
-	assert_true(heard(VS_TELL_BOOTED, "vm1")->ok);
+	assert_int_equal(count(VS_REQUEST_BOOTED), 2);	/* every 5 s */
+	assert_true(heard(VS_REQUEST_BOOTED, "vm1")->ok);
 	ntold = 0;
 	flags("vm1", BUSY);
 	turns(100);
-	assert_int_equal(count(VS_TELL_BOOTED), 0);
+	assert_int_equal(count(VS_REQUEST_BOOTED), 0);
 }
 
 static void a_guest_that_says_nothing_is_asked_when_its_tools_run(void **st)
@@ -77,14 +77,14 @@ static void a_guest_that_says_nothing_is_asked_when_its_tools_run(void **st)
 	(void)st;
 	boots(1);
 	turns(200);
-	assert_int_equal(count(VS_TELL_BOOTED), 1);
-	assert_false(heard(VS_TELL_BOOTED, "vm1")->ok);
+	assert_int_equal(count(VS_REQUEST_BOOTED), 1);
+	assert_false(heard(VS_REQUEST_BOOTED, "vm1")->ok);
 	ntold = 0;
 	fake_get("vm1")->tools = true;
 	fake_show(fake_get("vm1"));
 	turns(301);
-	assert_int_equal(count(VS_TELL_BOOTED), 3);	/* every 15 s */
-	assert_true(heard(VS_TELL_BOOTED, "vm1")->ok);
+	assert_int_equal(count(VS_REQUEST_BOOTED), 3);	/* every 15 s */
+	assert_true(heard(VS_REQUEST_BOOTED, "vm1")->ok);
 }
 
 static void a_guest_that_cannot_serve_is_tried_on_another_host(void **st)
@@ -97,7 +97,7 @@ static void a_guest_that_cannot_serve_is_tried_on_another_host(void **st)
 	vs_strlcpy(first, fake_get("vm1")->host, sizeof(first));
 	says("failed", "port 1 is DOWN");
 	turns(2);
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_non_null(vs_avoid_get(&vs_core, first, "0000:3b:00.0"));
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	says(NULL, NULL);	/* unchanged: vCenter doesn't say it again */
@@ -107,12 +107,12 @@ static void a_guest_that_cannot_serve_is_tried_on_another_host(void **st)
 	assert_true(fake_finish(FAKE_POWER_ON));
 	assert_string_not_equal(fake_get("vm1")->host, first);
 	turn();
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	says("booting", "vm1");
 	turn();
 	says("failed", "port 1 is DOWN");
 	turns(2);
-	assert_non_null(strstr(heard(VS_TELL_FAIL, "vm1")->text,
+	assert_non_null(strstr(heard(VS_REQUEST_FAIL, "vm1")->text,
 			       "the guest says: port 1 is DOWN"));
 	turn();		/* two hosts, one guest: it wasn't the host */
 	assert_null(vs_avoid_get(&vs_core, first, "0000:3b:00.0"));
@@ -145,7 +145,7 @@ static void a_stream_of_words_from_a_node_that_is_up_moves_nothing(void **st)
 	assert_string_equal(vs_vm_get(&vs_core.inv,
 		fake_get("vm1")->moid)->guest.state, "failed");
 	turns(3);
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 }
 
 static void words_of_an_earlier_boot_are_not_believed(void **st)
@@ -179,7 +179,7 @@ static void words_of_an_earlier_boot_are_not_believed(void **st)
 		.power = "poweredOn" });
 	assert_string_equal(vs_vm_get(&vs_core.inv, vm->moid)->guest.state, "");
 	turns(3);
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 }
 
 static void boot_timeout_quotes_the_guest(void **st)
@@ -190,7 +190,7 @@ static void boot_timeout_quotes_the_guest(void **st)
 	says("booting", "waits\nfor \033eth0");	/* and no line of its own */
 	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
 	turns(2);
-	assert_non_null(strstr(heard(VS_TELL_FAIL, "vm1")->text,
+	assert_non_null(strstr(heard(VS_REQUEST_FAIL, "vm1")->text,
 			       "the guest says: booting: waits for  eth0"));
 }
 
@@ -201,7 +201,7 @@ static void a_silent_guest_is_tried_elsewhere_before_the_node_fails(void **st)
 	turn();
 	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
 	turns(2);
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	turns(6);
 	assert_true(fake_finish(FAKE_RELOCATE));
@@ -210,7 +210,7 @@ static void a_silent_guest_is_tried_elsewhere_before_the_node_fails(void **st)
 	turn();
 	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
 	turns(2);
-	assert_non_null(strstr(heard(VS_TELL_FAIL, "vm1")->text,
+	assert_non_null(strstr(heard(VS_REQUEST_FAIL, "vm1")->text,
 			       "BootTimeout"));
 }
 
@@ -234,7 +234,7 @@ static void a_guest_that_dies_at_once_is_tried_elsewhere(void **st)
 	some_turn();
 	assert_false(vs_passes.whole);
 	turns(3);
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_int_equal(fake_waiting(FAKE_RELOCATE), 1);
 }
 
@@ -248,7 +248,7 @@ static void an_outage_during_a_boot_takes_no_node_down(void **state)
 	fake_down(VS_E_RETRY);
 	ntold = 0;
 	turns(20);
-	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 }
 
 static void what_stops_all_changes_takes_no_booting_node_down(void **state)
@@ -266,7 +266,7 @@ static void what_stops_all_changes_takes_no_booting_node_down(void **state)
 	assert_string_not_equal(vs_core.blocked, "");
 	ntold = 0;
 	turns(20);
-	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 }
 
 static void without_a_client_no_booting_node_is_taken_down(void **state)
@@ -280,7 +280,7 @@ static void without_a_client_no_booting_node_is_taken_down(void **state)
 	flags("vm1", BOOT);
 	ntold = 0;
 	turns(2);
-	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 }
 
 static void a_boot_that_slurm_was_told_of_is_not_pushed_in_an_outage(void **state)
@@ -288,11 +288,11 @@ static void a_boot_that_slurm_was_told_of_is_not_pushed_in_an_outage(void **stat
 	(void)state;
 	boots(1);
 	turn();
-	assert_non_null(heard(VS_TELL_BOOTED, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOTED, "vm1"));
 	fake_down(VS_E_RETRY);
 	ntold = 0;
 	turns(20);
-	assert_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 }
 
 /* Its VM can't be seen. */
@@ -307,8 +307,8 @@ static void nobody_waits(void)
 	fake_show(vm);
 	flags("vm1", VS_NODE_POWERING_UP);
 	turns(3);
-	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 static void a_node_that_nobody_waits_for_does_not_boot_for_ever(void **state)
@@ -318,8 +318,8 @@ static void a_node_that_nobody_waits_for_does_not_boot_for_ever(void **state)
 	now += (int64_t)vs_core.conf->prolog_timeout_s * 1000;
 	ntold = 0;
 	turns(3);
-	assert_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	flags("vm1", GOING);
 	turn();
 	flags("vm1", DOWN);
@@ -327,8 +327,8 @@ static void a_node_that_nobody_waits_for_does_not_boot_for_ever(void **state)
 	flags("vm1", VS_NODE_POWERING_UP);	/* and has all of it again */
 	ntold = 0;
 	turns(3);
-	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 static void nor_does_it_while_vcenter_is_away(void **state)
@@ -339,8 +339,8 @@ static void nor_does_it_while_vcenter_is_away(void **state)
 	now += (int64_t)vs_core.conf->prolog_timeout_s * 1000;
 	ntold = 0;
 	turns(3);
-	assert_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 /* ---- since when it is on ------------------------------------------------------- */
@@ -350,7 +350,7 @@ static void nor_does_it_while_vcenter_is_away(void **state)
  * power budget or a fault held the power-off back. */
 static void a_vm_that_outlived_its_nodes_power_down_boots_anew(void **state)
 {
-	const struct vs_tell *t;
+	const struct vs_outbox_request *t;
 
 	(void)state;
 	begin_idle("warm");
@@ -364,13 +364,13 @@ static void a_vm_that_outlived_its_nodes_power_down_boots_anew(void **state)
 	flags("vm1", BOOT);
 	ntold = 0;
 	turns(20);
-	assert_null(heard(VS_TELL_BOOTED, "vm1"));
-	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_null(heard(VS_REQUEST_BOOTED, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	turns(20);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turns(3);
-	t = heard(VS_TELL_BOOTED, "vm1");
+	t = heard(VS_REQUEST_BOOTED, "vm1");
 	assert_non_null(t);
 	assert_true(now - t->at_ms >= 0 && now - t->at_ms <= 10000);
 }
@@ -388,17 +388,17 @@ static void a_vm_that_outlived_an_outage_boots_anew(void **state)
 	flags("vm1", VS_NODE_POWERING_UP);
 	ntold = 0;
 	turns(2);
-	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 	fake_load();
 	fake_slow(NULL, 0);
 	turns(2);
-	assert_null(heard(VS_TELL_BOOTED, "vm1"));
+	assert_null(heard(VS_REQUEST_BOOTED, "vm1"));
 	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 1);
 }
 
 static void a_power_on_that_was_not_ours_has_no_old_time(void **state)
 {
-	const struct vs_tell *t;
+	const struct vs_outbox_request *t;
 	struct fake_vm *vm;
 
 	(void)state;
@@ -413,12 +413,12 @@ static void a_power_on_that_was_not_ours_has_no_old_time(void **state)
 	fake_show(vm);
 	ntold = 0;
 	turns(3);
-	t = heard(VS_TELL_BOOTED, "vm1");
+	t = heard(VS_REQUEST_BOOTED, "vm1");
 	assert_non_null(t);
 	assert_int_equal(t->at_ms, 0);
 	/* Its guest may be up, and was refused: it registers once only. */
 	assert_true(t->ok);
-	assert_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 }
 
 static void a_boot_of_before_a_restart_that_fails_blames_no_host(void **state)
@@ -438,19 +438,19 @@ static void a_boot_of_before_a_restart_that_fails_blames_no_host(void **state)
 	ntold = 0;
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 0);
-	assert_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
-	assert_non_null(heard(VS_TELL_BOOTED, "vm1"));
-	assert_true(heard(VS_TELL_BOOTED, "vm1")->ok);
+	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOTED, "vm1"));
+	assert_true(heard(VS_REQUEST_BOOTED, "vm1")->ok);
 	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
 	turns(2);
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_null(vs_avoid_get(&vs_core, "host-1", "0000:3b:00.0"));
 	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 1);
 }
 
 static void what_was_switched_on_long_before_it_was_shown_is_taken(void **state)
 {
-	const struct vs_tell *t;
+	const struct vs_outbox_request *t;
 
 	(void)state;
 	begin(1, 1, 1, "warm");
@@ -460,7 +460,7 @@ static void what_was_switched_on_long_before_it_was_shown_is_taken(void **state)
 	ntold = 0;
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turns(3);
-	t = heard(VS_TELL_BOOTED, "vm1");
+	t = heard(VS_REQUEST_BOOTED, "vm1");
 	assert_non_null(t);
 	assert_true(now - t->at_ms >=
 		    (int64_t)vs_core.conf->slurm.resume_timeout_s * 1000);

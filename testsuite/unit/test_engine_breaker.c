@@ -206,7 +206,8 @@ static void guests_that_die_count_too_and_are_not_the_hosts_twice(void **st)
 	fake_show(fake_get("vm1"));
 	turns(2);
 	/* On two hosts: it is the guest. */
-	assert_non_null(strstr(heard(VS_TELL_FAIL, "vm1")->text, "went off"));
+	assert_non_null(
+		strstr(heard(VS_REQUEST_FAIL, "vm1")->text, "went off"));
 	assert_int_equal(b->nnodes, 0);
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 2);
 }

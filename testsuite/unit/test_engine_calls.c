@@ -73,25 +73,26 @@ static void slurm_job_ends(void)
 	slurm.begun = false;
 }
 
-static void slurm_hears(const struct vs_tell *t)
+static void slurm_hears(const struct vs_outbox_request *t)
 {
 	switch (t->kind) {
-	case VS_TELL_FAIL:
-	case VS_TELL_GIVEUP:
+	case VS_REQUEST_FAIL:
+	case VS_REQUEST_RELEASE:
 		slurm.failed |= slurm.begun;
 		vs_strlcpy(slurm.why, t->text, sizeof(slurm.why));
 		slurm_job_ends();
-		slurm_set(t->kind == VS_TELL_FAIL ? DOWN | VS_NODE_DOWN : DOWN);
+		slurm_set(t->kind == VS_REQUEST_FAIL ? DOWN | VS_NODE_DOWN :
+						       DOWN);
 		break;
-	case VS_TELL_REBUILD:
+	case VS_REQUEST_REBUILD:
 		if (slurm.flags == BUSY && !slurm.ran)
 			slurm_set(BOOT);
 		break;
-	case VS_TELL_POWER_DOWN:
+	case VS_REQUEST_POWER_DOWN:
 		if (slurm.flags == UP)
 			slurm_set(GOING);
 		break;
-	case VS_TELL_PROLOG:
+	case VS_REQUEST_PROLOG:
 		slurm.answers++;
 		slurm.ran |= t->ok && slurm.begun;
 		if (t->ok || !slurm.begun)

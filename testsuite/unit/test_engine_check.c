@@ -103,8 +103,8 @@ static void without_link_the_running_vm_is_left_alone(void **st)
 	turns(30);
 	for (int k = 0; k < FAKE_KINDS; k++)
 		assert_int_equal(fake_sent[k], 0);
-	assert_null(heard(VS_TELL_DRAIN, NULL));
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_DRAIN, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 	HAS(refusal("vm2"), "link-down: vmnic4 has no link");
 }
 

@@ -55,8 +55,8 @@ static void comes_up(const char *node)
 	assert_true(fake_finish(FAKE_POWER_ON));
 	flags(node, BUSY);
 	turn();
-	assert_null(heard(VS_TELL_FAIL, NULL));
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 }
 
 /* vm1 shows that clones with devices are refused. */
@@ -253,7 +253,7 @@ static void a_spec_that_is_wrong_anyway_is_not_taken_for_it(void **st)
 	assert_true(fake_fault(FAKE_RECONFIGURE, VS_E_REQUEST,
 			       "InvalidDeviceSpec", "device '1'"));
 	turns(2);
-	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_non_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_null(vs_clone_refused_json());
 	due(8, "vm2");
 	assert_true(fake_finish(FAKE_CLONE));
@@ -269,7 +269,7 @@ static void a_clone_that_fails_without_devices_too_fails(void **st)
 	refused();
 	refused();
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
-	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_non_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_false(vs_clone_way_plain());
 }
 
@@ -295,7 +295,7 @@ static void clones_that_were_under_way_are_made_again_too(void **st)
 	turns(2);
 	assert_string_equal(vs_clones.way.refuses.uuid, "u");
 	assert_string_equal(vs_clones.way.refuses.build, "24022515");
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 }
 
 static void another_nodes_calls_say_nothing_of_the_trial(void **st)
@@ -343,7 +343,7 @@ static void a_clone_without_devices_fails_as_ever(void **st)
 	due(7, "vm1");
 	refused();
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
-	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_non_null(heard(VS_REQUEST_FAIL, "vm1"));
 }
 
 #define T(test) cmocka_unit_test(test)

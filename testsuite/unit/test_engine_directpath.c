@@ -112,7 +112,7 @@ static void a_question_without_an_answer_is_asked_again(void **state)
 	fake_offers(2, HERE, "s", NULL);
 	turns(40);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 }
 
 /* A refusal is believed from when it came, however long that took. */
@@ -457,7 +457,7 @@ static void a_device_that_somebody_else_has_is_avoided(void **state)
 	assert_string_equal(a->moid, "host-1");
 	turns(20);
 	assert_string_equal(hold_of("vm1")->host, "host-2");
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 }
 
 #define T(f) cmocka_unit_test(f)

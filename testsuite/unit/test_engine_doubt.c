@@ -52,7 +52,7 @@ static void destroy_an_untagged_vm_serves_one_job(void **state)
 	job_starts(8, "vm1");
 	ntold = 0;
 	turns(2);
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 }
 
 /* Its node came up between Slurm's last word and the job: the engine still took
@@ -71,14 +71,14 @@ static void a_vm_that_was_booting_for_nobody_is_rebuilt_for_a_job(void **state)
 	job_starts(7, "vm1");
 	ntold = 0;
 	turns(2);
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 	rebuilt_by(FAKE_DESTROY);
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	flags("vm1", BUSY);
 	turns(2);
-	assert_non_null(heard(VS_TELL_PROLOG, NULL));
+	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
 }
 
 /* The profile has changed since the first of them began: both end on it. */
@@ -97,8 +97,8 @@ static void a_job_beside_a_running_one_takes_the_vm_as_it_is(void **state)
 	vs_job_wait(&vs_core, 8, 0, &one, 1);
 	ntold = 0;
 	turns(3);
-	assert_null(heard(VS_TELL_REBUILD, "vm1"));
-	assert_non_null(heard(VS_TELL_PROLOG, NULL));
+	assert_null(heard(VS_REQUEST_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
 }
 
 /* Entering maintenance is called off: room is there again at once. */
@@ -179,7 +179,7 @@ static void the_prolog_deadline_holds_while_vcenter_is_away(void **state)
 	fake_down(VS_E_RETRY);
 	now += (int64_t)vs_core.conf->prolog_timeout_s * 1000 + 1000;
 	turns(3);
-	assert_non_null(heard(VS_TELL_PROLOG, NULL));
+	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
 }
 
 /* A foreign user's clone of our template does not block ours. */

@@ -28,9 +28,9 @@ static enum answer answer_of(void)
 
 	for (int i = 0; i < MINUTES(1); i++) {
 		turn();
-		if (heard(VS_TELL_FAIL, "vm1"))
+		if (heard(VS_REQUEST_FAIL, "vm1"))
 			return END;
-		if (heard(VS_TELL_GIVEUP, "vm1"))
+		if (heard(VS_REQUEST_RELEASE, "vm1"))
 			return WAIT;
 		if (fake_waiting(FAKE_RELOCATE))
 			return OTHER;
@@ -130,7 +130,7 @@ static void a_full_datastore_is_a_reason_to_wait_and_takes_no_node_down(void **s
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
 	flags("vm1", DOWN);
 	turns(MINUTES(6));		/* it is believed for five */
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 	assert_int_equal(job_begin(9, "vm2", NULL), 0);
 }
 
@@ -215,8 +215,8 @@ static void a_vm_that_vcenter_does_not_move_is_made_anew(void **st)
 	assert_string_equal(fake_get("vm1")->host, "host-2");
 	assert_string_not_equal(fake_get("vm1")->moid, was);
 	assert_true(fake_finish(FAKE_POWER_ON));
-	assert_null(heard(VS_TELL_FAIL, NULL));
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 }
 
 /* It may be the other host's fault alone. */
@@ -266,7 +266,7 @@ static void a_vf_stolen_after_the_hold_means_another_host(void **st)
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	assert_int_equal(fake_overfull, 0);
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 }
 
 /* aws-parallelcluster#4030: a shortage takes nodes down, and the job loops. */
@@ -282,8 +282,8 @@ static void a_vf_stolen_with_none_left_sends_the_job_back_to_wait(void **st)
 	steal("host-1");
 	flags("vm1", BOOT);
 	turns(MINUTES(1));
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
 	assert_int_equal(job_begin(7, "vm2", NULL), -1);
 }

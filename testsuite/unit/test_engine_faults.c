@@ -120,8 +120,8 @@ static void what_an_adopted_task_fails_of_is_not_the_nodes_fault(void **st)
 	assert_true(fake_fault(FAKE_ADOPT, VS_E_REQUEST, "CannotAccessVmDevice",
 			       "The device is not accessible on the host."));
 	turns(20);
-	assert_null(heard(VS_TELL_FAIL, NULL));
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 	fake_slow(NULL, 0);
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
@@ -202,7 +202,7 @@ static void a_foreign_vm_with_a_nodes_name_is_never_touched(void **st)
 	flags("vm1", BOOT);
 	turns(20);
 	assert_int_equal(all_sent(), 0);
-	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_non_null(heard(VS_REQUEST_FAIL, "vm1"));
 }
 
 static void a_copy_of_our_vm_is_a_suspect_and_stays(void **st)
@@ -338,7 +338,7 @@ static void slurm_is_told_before_an_idle_nodes_vm_is_rebuilt(void **st)
 	vs_profiles_changed(&vs_core);
 	job_starts(8, "vm1");
 	turns(3);
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
 	rebuilt_by(FAKE_RECONFIGURE);
 	assert_true(fake_finish(FAKE_POWER_ON));
@@ -361,7 +361,7 @@ static void a_late_word_of_the_old_guest_does_not_end_a_rebuild(void **st)
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	ntold = 0;
 	turns(2);
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 	flags("vm1", BOOT);
 	turns(2);
 	assert_true(fake_finish(FAKE_RECONFIGURE));
@@ -411,7 +411,7 @@ static void a_changed_template_means_a_new_vm(void **st)
 
 static void a_wrong_request_fails_the_node_at_once_with_its_cause(void **st)
 {
-	const struct vs_tell *t;
+	const struct vs_outbox_request *t;
 
 	(void)st;
 	begin(1, 1, 1, "warm");
@@ -421,7 +421,7 @@ static void a_wrong_request_fails_the_node_at_once_with_its_cause(void **st)
 	turn();
 	assert_true(fake_fail(FAKE_CLONE, VS_E_REQUEST, "no such network"));
 	turn();
-	t = heard(VS_TELL_FAIL, "vm1");
+	t = heard(VS_REQUEST_FAIL, "vm1");
 	assert_non_null(t);
 	assert_non_null(strstr(t->text, "no such network"));
 }
@@ -436,8 +436,8 @@ static void a_node_that_never_registers_fails_with_a_reason(void **st)
 	turn();
 	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
 	turns(2);
-	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
-	assert_non_null(strstr(heard(VS_TELL_FAIL, "vm1")->text,
+	assert_non_null(heard(VS_REQUEST_FAIL, "vm1"));
+	assert_non_null(strstr(heard(VS_REQUEST_FAIL, "vm1")->text,
 			       "BootTimeout"));
 }
 
@@ -455,7 +455,7 @@ static void an_idle_vm_that_a_waiting_job_cannot_use_is_reclaimed(void **st)
 	wants = id("vm2");
 	refuse(8, &wants, 1, 1, "needs 1 VF");
 	turns(3);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 static void a_vm_with_a_job_is_never_reclaimed(void **st)
@@ -469,7 +469,7 @@ static void a_vm_with_a_job_is_never_reclaimed(void **st)
 	wants = id("vm2");
 	refuse(8, &wants, 1, 1, "needs 1 VF");
 	turns(3);
-	assert_null(heard(VS_TELL_POWER_DOWN, NULL));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, NULL));
 }
 
 int main(void)

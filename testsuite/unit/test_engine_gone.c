@@ -27,10 +27,10 @@ static void a_job_whose_vm_was_switched_off_is_requeued(void **st)
 	up_with(7);
 	switch_off();
 	turns(20);
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	turns(30);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 }
 
@@ -81,13 +81,13 @@ static void a_node_that_completes_for_ever_is_asked_for_again(void **st)
 	up_with(7);
 	switch_off();
 	turns(60);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	flags("vm1", VS_NODE_UP | VS_NODE_COMPLETING |
 	      VS_NODE_POWER_DOWN_ASKED);
 	turn();
 	ntold = 0;
 	turns(30);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	flags("vm1", VS_NODE_UP | VS_NODE_POWER_DOWN_ASKED);
 	ntold = 0;
 	turns(30);
@@ -103,7 +103,7 @@ static void a_vm_that_comes_back_at_once_costs_no_job(void **st)
 	fake_get("vm1")->on = true;
 	fake_show(fake_get("vm1"));
 	turns(60);
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 static void a_vm_not_found_costs_a_job_only_if_its_slurmd_is_silent(void **st)
@@ -112,10 +112,10 @@ static void a_vm_not_found_costs_a_job_only_if_its_slurmd_is_silent(void **st)
 	up_with(7);
 	fake_remove(fake_get("vm1"));
 	turns(100);
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	flags("vm1", VS_NODE_ALLOCATED | VS_NODE_NO_RESPOND);
 	turns(30);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 static void an_idle_node_without_its_vm_is_powered_down_until_it_is(void **st)
@@ -124,15 +124,15 @@ static void an_idle_node_without_its_vm_is_powered_down_until_it_is(void **st)
 	up_with(0);
 	switch_off();
 	turns(2);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	ntold = 0;		/* it could not be done: tried again */
 	turns(30);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	flags("vm1", VS_NODE_UP | VS_NODE_POWER_DOWN_ASKED);
 	turn();
 	ntold = 0;
 	turns(30);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 static void a_node_that_is_down_is_not_said_to_be_up(void **st)
@@ -154,7 +154,7 @@ static void a_node_that_slurm_set_down_for_its_silence_comes_back(void **st)
 	assert_int_equal(ntold, 0);	/* its VM is on: it may answer yet */
 	switch_off();
 	turns(50);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 static void what_slurm_powers_down_while_vcenter_is_away_needs_no_brake(void **st)
@@ -201,7 +201,7 @@ static void a_power_up_for_a_job_that_is_gone_boots_nothing(void **st)
 	turns(5);
 	flags("vm1", VS_NODE_POWERING_UP);
 	turns(5);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 0);
 }
 
@@ -224,7 +224,7 @@ static void a_power_up_by_an_administrator_after_a_cancelled_job_is_one(void **s
 	turn();
 	flags("vm1", VS_NODE_POWERING_UP);
 	turns(5);
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 }
 
@@ -252,7 +252,7 @@ static void a_node_that_the_job_has_lost_is_not_waited_for(void **state)
 	flags("vm2", DOWN);
 	ntold = 0;
 	turns(3);
-	assert_non_null(heard(VS_TELL_PROLOG, NULL));
+	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
 }
 
 /* Somebody drained it: power saving takes its time, perhaps for ever. */
@@ -267,16 +267,16 @@ static void a_node_that_is_to_leave_is_told_now_and_then(void **st)
 	now += 60000;
 	turns(100);
 	for (size_t i = 0; i < ntold; i++)
-		n += told[i].kind == VS_TELL_POWER_DOWN;
+		n += told[i].kind == VS_REQUEST_POWER_DOWN;
 	assert_int_equal(n, 1);
-	assert_true(heard(VS_TELL_POWER_DOWN, "vm1")->ok);	/* again */
+	assert_true(heard(VS_REQUEST_POWER_DOWN, "vm1")->ok);	/* again */
 	/* and at once when another job has been there */
 	job_starts(8, "vm1");
 	turns(2);
 	ntold = 0;
 	end_job(8, "vm1");
 	turns(2);
-	assert_false(heard(VS_TELL_POWER_DOWN, "vm1")->ok);
+	assert_false(heard(VS_REQUEST_POWER_DOWN, "vm1")->ok);
 }
 
 static size_t times_given_up(void)
@@ -284,7 +284,7 @@ static size_t times_given_up(void)
 	size_t n = 0;
 
 	for (size_t i = 0; i < ntold; i++)
-		n += told[i].kind == VS_TELL_GIVEUP;
+		n += told[i].kind == VS_REQUEST_RELEASE;
 	return n;
 }
 

@@ -102,7 +102,7 @@ static void each_changed_value_is_set_again_before_the_next_job(void **st)
 		assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
 		job_starts(8, "vm1");
 		turns(3);
-		assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+		assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 		rebuilt_by(FAKE_RECONFIGURE);
 		assert_string_equal(vm1()->guest[key], was);
 		assert_true(fake_finish(FAKE_POWER_ON));
@@ -248,12 +248,12 @@ static void an_instant_clone_whose_values_changed_is_made_again(void **st)
 	settles();
 	job_starts(8, "vm1");
 	turns(3);
-	assert_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_null(heard(VS_REQUEST_REBUILD, "vm1"));
 	end_job(8, "vm1");
 	shows(VS_VC_G_CONF_SERVER, EVIL);
 	job_starts(9, "vm1");
 	turns(3);
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 	rebuilt_by(FAKE_DESTROY);
 	assert_true(fake_finish(FAKE_INSTANT));
 	assert_string_equal(vm1()->guest[VS_VC_G_CONF_SERVER], "");

@@ -139,7 +139,7 @@ static void a_reconfigure_that_never_shows_ends(void **state)
 		turns(2);
 	}
 	assert_int_equal(many, VS_TRIES_MAX + 1);
-	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_non_null(heard(VS_REQUEST_FAIL, "vm1"));
 }
 
 static void the_numa_node_is_the_pfs(void **state)

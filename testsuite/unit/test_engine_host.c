@@ -22,21 +22,21 @@ static void idle_nodes_of_a_wanted_host_go_down_and_come_back(void **st)
 	assert_string_equal(fake_get("vm1")->host, "host-1");
 	fake_slow(&entering, 1);
 	turns(2);
-	assert_non_null(strstr(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_non_null(strstr(heard(VS_REQUEST_DRAIN, "vm1")->text,
 			       "esx1 is entering maintenance"));
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	flags("vm1", GOING | VS_NODE_DRAIN);
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	flags("vm1", DOWN | VS_NODE_DRAIN);
-	assert_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 	turns(60);
-	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 	flags("vm1", DOWN);
 	ntold = 0;
 	turns(200);
-	assert_null(heard(VS_TELL_DRAIN, "vm1"));
-	assert_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_DRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 }
 
 static void a_running_job_finishes_on_a_wanted_host(void **st)
@@ -47,8 +47,8 @@ static void a_running_job_finishes_on_a_wanted_host(void **st)
 	bring_up(7, "vm1");
 	fake_slow(&entering, 1);
 	turns(60);
-	assert_non_null(heard(VS_TELL_DRAIN, "vm1"));
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_DRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	flags("vm1", BUSY | VS_NODE_DRAIN);
 	turns(100);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
@@ -56,7 +56,7 @@ static void a_running_job_finishes_on_a_wanted_host(void **st)
 	end_job(7, "vm1");
 	flags("vm1", UP | VS_NODE_DRAIN);
 	turns(60);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 static void maintenance_called_off_lifts_the_drain(void **st)
@@ -70,7 +70,7 @@ static void maintenance_called_off_lifts_the_drain(void **st)
 	flags("vm1", BUSY | VS_NODE_DRAIN);
 	fake_slow(NULL, 0);
 	turns(60);
-	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 }
 
 static void an_administrators_drain_is_left_alone(void **st)
@@ -81,8 +81,8 @@ static void an_administrators_drain_is_left_alone(void **st)
 	bring_up(7, "vm1");
 	flags("vm1", BUSY | VS_NODE_DRAIN);
 	turns(200);
-	assert_null(heard(VS_TELL_UNDRAIN, "vm1"));
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 /* ---- drained by an operator ---------------------------------------------------- */
@@ -113,11 +113,11 @@ static void a_drained_host_gets_empty_and_takes_nothing(void **st)
 	bring_up(8, "vm2");
 	drain("esx1", "a fan\nis broken");
 	turns(2);
-	assert_string_equal(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_string_equal(heard(VS_REQUEST_DRAIN, "vm1")->text,
 		"host esx1 is drained by an operator: a fan is broken");
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
-	assert_non_null(heard(VS_TELL_DRAIN, "vm2"));
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm2"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_DRAIN, "vm2"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm2"));
 	assert_int_equal(job_begin(9, "vm3", NULL), -1);
 	flags("vm1", UP | VS_NODE_DRAIN);
 	flags("vm2", BUSY | VS_NODE_DRAIN);
@@ -126,7 +126,7 @@ static void a_drained_host_gets_empty_and_takes_nothing(void **st)
 	ntold = 0;
 	resume("esx1");
 	turns(60);
-	assert_non_null(heard(VS_TELL_UNDRAIN, "vm2"));
+	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm2"));
 	assert_int_equal(job_begin(9, "vm3", NULL), 0);
 }
 
@@ -212,8 +212,8 @@ static void what_drs_displaces_at_power_on_is_placed_again(void **st)
 	assert_string_equal(fake_get("vm2")->host, "host-1");
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 2);
 	assert_int_equal(fake_overfull, 0);
-	assert_null(heard(VS_TELL_FAIL, NULL));
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 }
 
 static void what_drs_has_taken_is_counted_before_anybody_has_looked(void **st)
@@ -327,12 +327,12 @@ static void a_job_whose_vm_ha_started_elsewhere_is_requeued(void **st)
 	(void)st;
 	with_a_job();
 	vm1_comes_on("host-2", true);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
 			 VS_AVAIL_NONE);
 	ntold = 0;
 	turns(30);
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 static void a_job_whose_vm_is_moved_while_it_is_in_sight_goes_on(void **st)
@@ -340,7 +340,7 @@ static void a_job_whose_vm_is_moved_while_it_is_in_sight_goes_on(void **st)
 	(void)st;
 	with_a_job();
 	vm1_comes_on("host-2", false);
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 static void a_job_whose_host_was_silent_for_a_while_goes_on(void **st)
@@ -348,7 +348,7 @@ static void a_job_whose_host_was_silent_for_a_while_goes_on(void **st)
 	(void)st;
 	with_a_job();
 	vm1_comes_on("", true);
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 /* slurm-operator#79: what can't be seen is taken for gone. */
@@ -451,8 +451,8 @@ static void a_vm_that_is_forgotten_may_be_built_anew(void **st)
 	ntold = 0;
 	turns(100);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	vs_job_end(&vs_core, 9, (int[]){ id("vm1") }, 1, false);
 	flags("vm1", DOWN);
 	turns(2);

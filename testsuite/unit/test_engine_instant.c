@@ -28,8 +28,8 @@ static void only_the_parent_is_made_before_slurm_asks_for_power(void **st)
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
 			 0);
-	assert_null(heard(VS_TELL_REBUILD, NULL));
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_REBUILD, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 	assert_int_equal(vs_tasks_provisioning() + vs_tasks_power_ops(), 0);
 	/* the next one finds it */
 	assert_int_equal(job_begin(8, "vm2", NULL), 0);
@@ -55,7 +55,7 @@ static void a_parent_that_is_not_frozen_keeps_its_clones_waiting(void **st)
 	turns(2);
 	/* an administrator's business, and no node's fault */
 	assert_non_null(strstr(vs_core.now[0].missing, "was not frozen within"));
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	assert_int_equal(fake_sent[FAKE_INSTANT], 0);
 }

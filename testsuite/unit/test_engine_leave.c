@@ -103,9 +103,9 @@ static void what_cannot_leave_is_requeued_by_the_order(void **st)
 	ask("drain-requeue");
 	SAYS("\"will\":\"requeue\"");
 	turns(2);
-	assert_int_equal(heard(VS_TELL_GIVEUP, "vm1")->job, VS_JOB_ANY);
-	assert_int_equal(heard(VS_TELL_REQUEUED, NULL)->job, 7);
-	assert_string_equal(heard(VS_TELL_REQUEUED, NULL)->text,
+	assert_int_equal(heard(VS_REQUEST_RELEASE, "vm1")->job, VS_JOB_ANY);
+	assert_int_equal(heard(VS_REQUEST_REQUEUED, NULL)->job, 7);
+	assert_string_equal(heard(VS_REQUEST_REQUEUED, NULL)->text,
 		"host esx1 is drained by an operator; jobs are requeued: vmotion: type sriov allows it in no release");
 }
 
@@ -118,9 +118,9 @@ static void an_operators_note_is_not_for_users(void **st)
 	vs_jb_free(vs_core_act("drain-requeue", "esx1", "ask Doe", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 	turns(2);
-	assert_non_null(strstr(heard(VS_TELL_GIVEUP, "vm1")->text,
+	assert_non_null(strstr(heard(VS_REQUEST_RELEASE, "vm1")->text,
 			       "drained by an operator: ask Doe;"));
-	assert_string_equal(heard(VS_TELL_REQUEUED, NULL)->text,
+	assert_string_equal(heard(VS_REQUEST_REQUEUED, NULL)->text,
 		"host esx1 is drained by an operator; jobs are requeued: vmotion: type sriov allows it in no release");
 }
 
@@ -130,10 +130,10 @@ static void what_can_leave_is_not(void **st)
 	run("vmxnet3", 1, 3);
 	ask("drain-requeue");
 	turns(50);
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(50);
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 	assert_int_equal(node_job(node("vm1")), 7);
 }
 
@@ -148,10 +148,10 @@ static void a_deadline_is_a_planned_drain_with_requeue(void **st)
 	vs_jb_free(vs_core_drain_at("esx1", "", now_s + 100000, true, 0, &err));
 	assert_int_equal(err.code, VS_OK);
 	turns(60);
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 	vs_hosts.windows->at = now_s;
 	turns(60);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 int main(void)

@@ -126,7 +126,7 @@ static void who_waits_is_looked_at_four_times_a_second(void **state)
 	/* each of them: a part would leave others to ResumeTimeout */
 	assert_int_equal(ntold, NODES);
 	for (int i = 0; i < NODES; i++)
-		assert_int_equal(told[i].kind, VS_TELL_BOOT_PUSH);
+		assert_int_equal(told[i].kind, VS_REQUEST_BOOT_PUSH);
 }
 
 static void a_thousand_who_wait_are_looked_at_once_a_second(void **state)

@@ -52,7 +52,7 @@ static int words_to_slurm(void)
 	int n = 0;
 
 	for (size_t i = 0; i < ntold; i++)
-		n += told[i].kind != VS_TELL_SCHEDULE;
+		n += told[i].kind != VS_REQUEST_SCHEDULE;
 	return n;
 }
 
@@ -76,7 +76,7 @@ static void an_idle_node_is_neither_powered_down_nor_given_to_a_job(void **st)
 	up_with(0);
 	restored_without("vm1");
 	turns(100);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_NONE);
 }
 
@@ -203,7 +203,7 @@ static void an_operator_ends_it_by_forget(void **st)
 	assert_true(vs_name_freed_pending() && vs_capacity_freed_pending());
 	assert_int_equal(err.code, VS_OK);
 	turns(3);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	flags("vm1", DOWN);
 	turn();
 	assert_int_equal(free_on("host-1"), 1);
@@ -234,16 +234,16 @@ static void after_a_start_the_slurmd_decides(void **st)
 	restored_without("vm1");
 	turns(100);
 	assert_int_equal(node_missing(node("vm1")), VS_MISSING_SLURM);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	flags("vm1", VS_NODE_NO_RESPOND);
 	turns(30);
 	flags("vm1", UP);
 	turn();
 	flags("vm1", VS_NODE_NO_RESPOND);
 	turns(30);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	turns(40);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 /* scontrol power_down of a node that is powered down, while vCenter is away. */
@@ -342,7 +342,7 @@ static void a_vm_that_left_while_we_watched_is_gone(void **st)
 	ntold = 0;
 	fake_remove(fake_get("vm1"));
 	turns(2);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 /* Slurm still believes the node up when vCenter, which was away for a moment,
@@ -392,7 +392,7 @@ static void a_renamed_vm_is_missed_until_it_is_off(void **st)
 	vs_strlcpy(vm->name, "vm1-old", sizeof(vm->name));
 	fake_show(vm);
 	turns(50);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	flags("vm1", DOWN);
 	turns(50);
 	assert_int_equal(sent(), calls);

@@ -278,7 +278,7 @@ static void world_turns(int t)
 	turn();
 	model.now = now;
 	/* Slurm's part looks at nodes, too: it needs no lock here. */
-	(vs_say_all)(&vs_core, told, ntold, now, &push_ms);
+	(vs_outbox_send)(&vs_core, told, ntold, now, &push_ms);
 	model_guests();
 	model_slurm();
 	vcenter();

@@ -55,7 +55,7 @@ static enum vs_avail avail(const char *name)
 static void goes_off(void)
 {
 	turns(60);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	flags("vm1", GOING);
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_OFF));
@@ -72,12 +72,12 @@ static void an_idle_warm_vm_goes_off_at_once_and_the_node_is_usable(void **st)
 	assert_string_equal(did, "off");
 	assert_int_equal(avail("vm1"), VS_AVAIL_NONE);
 	turn();
-	assert_string_equal(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_string_equal(heard(VS_REQUEST_DRAIN, "vm1")->text,
 			    "its VM is evicted by an operator: for a test");
-	assert_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 	flags("vm1", UP | VS_NODE_DRAIN);
 	goes_off();
-	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 	assert_false(vs_orders_any(&node("vm1")->orders));
 	assert_int_equal(avail("vm1"), VS_AVAIL_OFF);
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
@@ -85,8 +85,8 @@ static void an_idle_warm_vm_goes_off_at_once_and_the_node_is_usable(void **st)
 	/* and nothing more is done to it */
 	ntold = 0;
 	turns(100);
-	assert_null(heard(VS_TELL_DRAIN, "vm1"));
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_DRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 static void a_running_job_ends_first_and_none_comes_after_it(void **st)
@@ -98,16 +98,16 @@ static void a_running_job_ends_first_and_none_comes_after_it(void **st)
 	must_do("evict", "vm1", "after-job");
 	assert_int_equal(said_job, 7);
 	turns(60);
-	assert_non_null(heard(VS_TELL_DRAIN, "vm1"));
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_DRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	flags("vm1", BUSY | VS_NODE_DRAIN);
 	turns(100);
 	assert_false(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN]);
 	vs_job_end(&vs_core, 7, &(int) { id("vm1") }, 1, false);
 	flags("vm1", UP | VS_NODE_DRAIN);
 	goes_off();
-	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 }
 
 static void with_requeue_its_jobs_go_at_once(void **st)
@@ -118,13 +118,13 @@ static void with_requeue_its_jobs_go_at_once(void **st)
 	bring_up(7, "vm1");
 	assert_int_equal(order("requeue", "vm1", "ask Doe"), 0);
 	turn();
-	assert_string_equal(heard(VS_TELL_GIVEUP, "vm1")->text,
+	assert_string_equal(heard(VS_REQUEST_RELEASE, "vm1")->text,
 			    "its VM is evicted by an operator: ask Doe");
 	/* users read this one: it has no operator's note */
-	assert_string_equal(heard(VS_TELL_REQUEUED, NULL)->text,
+	assert_string_equal(heard(VS_REQUEST_REQUEUED, NULL)->text,
 			    "its VM is evicted by an operator");
-	assert_int_equal(heard(VS_TELL_GIVEUP, "vm1")->job, VS_JOB_ANY);
-	assert_null(heard(VS_TELL_DRAIN, "vm1"));
+	assert_int_equal(heard(VS_REQUEST_RELEASE, "vm1")->job, VS_JOB_ANY);
+	assert_null(heard(VS_REQUEST_DRAIN, "vm1"));
 	assert_true(node_ending_ms(node("vm1")) > now);
 	flags("vm1", GOING);
 	turns(2);
@@ -140,7 +140,7 @@ static void one_that_slurm_has_down_goes_by_force(void **st)
 	flags("vm1", VS_NODE_DOWN);
 	must_do("evict", "vm1", "off");
 	turn();
-	assert_int_equal(heard(VS_TELL_GIVEUP, "vm1")->job, 0);
+	assert_int_equal(heard(VS_REQUEST_RELEASE, "vm1")->job, 0);
 }
 
 static void resume_withdraws_what_waits_for_a_job(void **st)
@@ -159,10 +159,10 @@ static void resume_withdraws_what_waits_for_a_job(void **st)
 	assert_string_equal(node("vm1")->orders.wish, "");
 	ntold = 0;
 	turns(100);
-	assert_null(heard(VS_TELL_DRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_DRAIN, "vm1"));
 	end_job(7, "vm1");
 	turns(100);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	assert_int_equal(avail("vm1"), VS_AVAIL_WARM);
 }
 
@@ -260,12 +260,12 @@ static void a_power_down_is_logged_once_and_not_when_slurm_keeps_it_on(void **st
 	flags("vm1", UP | KEPT);
 	ntold = 0;
 	turns(200);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	assert_true(vs_orders_any(&node("vm1")->orders));
 	flags("vm1", UP | VS_NODE_DRAIN | VS_NODE_TAKEN);
 	turns(200);
 	for (size_t i = 0; i < ntold; i++) {
-		if (told[i].kind != VS_TELL_POWER_DOWN)
+		if (told[i].kind != VS_REQUEST_POWER_DOWN)
 			continue;
 		assert_int_equal(told[i].ok, first != 0);
 		first++;
@@ -307,7 +307,7 @@ static void a_warm_vm_is_rebuilt_when_it_is_off(void **st)
 	vs_strlcpy(old, fake_get("vm1")->moid, sizeof(old));
 	must_do("rebuild", "vm1", "off");
 	turn();
-	assert_string_equal(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_string_equal(heard(VS_REQUEST_DRAIN, "vm1")->text,
 			    "its VM is rebuilt by an operator");
 	flags("vm1", UP | VS_NODE_DRAIN);
 	goes_off();
@@ -388,7 +388,8 @@ static void six_down_go(const char *what)
 	must_do(what, "vm[1-6]", "off");
 	turn();
 	for (uint32_t i = 0; i < 6; i++) {
-		assert_non_null(heard(VS_TELL_GIVEUP, vs_core.nodes[i].name));
+		assert_non_null(
+			heard(VS_REQUEST_RELEASE, vs_core.nodes[i].name));
 		flags(vs_core.nodes[i].name,
 		      DOWN | VS_NODE_DOWN | VS_NODE_TAKEN);
 	}
@@ -440,7 +441,7 @@ static void while_the_brake_is_on_the_drain_goes_all_the_same(void **st)
 	}
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	assert_true(vs_orders_any(&node("vm1")->orders));
-	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 	vs_brake_clear();
 }
 
@@ -463,7 +464,7 @@ static void orders_outlive_a_restart(void **st)
 	vs_state_file_read_done(false);
 	vs_hints_load(&vs_core, text);
 	turns(2);
-	assert_non_null(heard(VS_TELL_DRAIN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_DRAIN, "vm1"));
 	assert_string_equal(node("vm1")->orders.rebuild,
 			    fake_get("vm1")->moid);
 	/* of a node or a shape that isn't known: nothing */

@@ -29,9 +29,9 @@ static void slurm_answers(int with)
 	asked[0] = '\0';
 	vs_core.port = &answers;
 	for (size_t i = 0; i < ntold; i++)
-		if (told[i].kind == VS_TELL_REBUILD ||
-		    told[i].kind == VS_TELL_POWER_UP)
-			vs_say_all(&vs_core, &told[i], 1, now, &push_ms);
+		if (told[i].kind == VS_REQUEST_REBUILD ||
+		    told[i].kind == VS_REQUEST_POWER_UP)
+			vs_outbox_send(&vs_core, &told[i], 1, now, &push_ms);
 	vs_core.port = was;
 	ntold = 0;
 }
@@ -52,7 +52,7 @@ static struct vs_node *to_be_rebuilt(void)
 	job_starts(8, "vm1");
 	ntold = 0;
 	turn();
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 	return vs_node_named(&vs_core, "vm1");
 }
 
@@ -66,7 +66,7 @@ static void a_rebuild_that_slurm_accepts_makes_the_node_power_up(void **state)
 	assert_true(n->flags & VS_NODE_POWERING_UP);
 	assert_false(n->flags & VS_NODE_UP);
 	turn();
-	assert_null(heard(VS_TELL_REBUILD, NULL));
+	assert_null(heard(VS_REQUEST_REBUILD, NULL));
 }
 
 static void a_rebuild_that_slurm_refuses_is_asked_for_again(void **state)
@@ -77,9 +77,9 @@ static void a_rebuild_that_slurm_refuses_is_asked_for_again(void **state)
 	slurm_answers(-1);
 	assert_true(n->flags & VS_NODE_UP);
 	turns(4);			/* 400 ms */
-	assert_null(heard(VS_TELL_REBUILD, NULL));
+	assert_null(heard(VS_REQUEST_REBUILD, NULL));
 	turns(2);
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 }
 
 static void a_node_whose_rebuild_is_refused_for_a_minute_is_given_up(void **state)
@@ -91,7 +91,7 @@ static void a_node_whose_rebuild_is_refused_for_a_minute_is_given_up(void **stat
 	while (now - began < 59000) {
 		slurm_answers(-1);
 		turn();
-		assert_null(heard(VS_TELL_FAIL, NULL));
+		assert_null(heard(VS_REQUEST_FAIL, NULL));
 	}
 	assert_false(vs_node_is(n, VS_COND_RELEASED));
 	while (now - began < 62000 && !vs_node_is(n, VS_COND_RELEASED)) {
@@ -99,8 +99,8 @@ static void a_node_whose_rebuild_is_refused_for_a_minute_is_given_up(void **stat
 		turn();
 	}
 	assert_true(vs_node_is(n, VS_COND_RELEASED));
-	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
-	assert_int_equal(heard(VS_TELL_FAIL, "vm1")->job, 8);
+	assert_non_null(heard(VS_REQUEST_FAIL, "vm1"));
+	assert_int_equal(heard(VS_REQUEST_FAIL, "vm1")->job, 8);
 }
 
 static void a_rebuild_waits_for_an_epilog_however_long(void **state)
@@ -126,7 +126,7 @@ static void a_node_whose_power_up_slurm_refuses_is_cloned_and_stays_off(void **s
 		stage(2, 1, 2, "warm", 2);
 		planned(7, "vm1", 10);
 		plan_is_read();
-		assert_non_null(heard(VS_TELL_POWER_UP, "vm1"));
+		assert_non_null(heard(VS_REQUEST_POWER_UP, "vm1"));
 		n = vs_node_named(&vs_core, "vm1");
 		assert_int_equal(n->ahead.state, VS_AHEAD_UP);
 		slurm_answers(with);

@@ -247,8 +247,8 @@ static void a_setting_that_forbids_it_is_no_nodes_fault(void **st)
 	assert_true(fake_fault(FAKE_SNAPSHOT, VS_E_CONFIG, "NoPermission",
 			       "VirtualMachine.State.CreateSnapshot is lacking"));
 	turns(100);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	/* others aren't even begun, and hear why */
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
 	assert_non_null(strstr(vs_core.now[0].missing, "CreateSnapshot is lacking"));
@@ -276,7 +276,7 @@ static void a_full_datastore_is_said_before_anything_is_sent(void **st)
 	assert_non_null(strstr(node_error(vs_node_named(&vs_core, "vm1"))->text,
 			       "the parent of linked clones needs 20480"));
 	turns(100);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 /* What is counted of the datastore: the parent in full, a child a tenth. */

@@ -22,8 +22,8 @@ static void waits_for_somebody(const char *node, const char *why)
 {
 	turns(100);
 	assert_non_null(strstr(vs_core.now[0].missing, why));
-	assert_non_null(heard(VS_TELL_GIVEUP, node));
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_non_null(heard(VS_REQUEST_RELEASE, node));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 	assert_int_equal(said, 1);
 }
 

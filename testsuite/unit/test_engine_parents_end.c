@@ -118,7 +118,7 @@ static void a_card_in_the_parent_is_no_nodes_fault(void **st)
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 0);
 	assert_true(vs_core.now[0].missing[0]);
-	assert_null(heard(VS_TELL_FAIL, "vm1"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
 }
 

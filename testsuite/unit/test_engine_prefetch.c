@@ -42,7 +42,7 @@ static void nothing_is_made_unless_prefetch_says_so(void **state)
 	stage(2, 1, 2, "warm", 0);
 	planned(7, "vm1", 10);
 	plan_is_read();
-	assert_null(heard(VS_TELL_POWER_UP, NULL));
+	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
 	assert_int_equal(vs_plans.nahead, 0);
 }
@@ -55,7 +55,7 @@ static void nothing_is_made_while_vcenter_is_only_observed(void **state)
 	planned(7, "vm1", 10);
 	plan_is_read();
 	vs_core.observe = false;
-	assert_null(heard(VS_TELL_POWER_UP, NULL));
+	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
 }
 
@@ -66,10 +66,10 @@ static void planned_nodes_are_powered_up_where_vfs_are_to_spare(void **state)
 	planned(7, "vm2", 60);
 	planned(7, "vm3", 60);
 	plan_is_read();
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm2"));
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm3"));
-	assert_null(heard(VS_TELL_POWER_UP, "vm1"));
-	assert_null(heard(VS_TELL_POWER_UP, "vm4"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm2"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm3"));
+	assert_null(heard(VS_REQUEST_POWER_UP, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_UP, "vm4"));
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);	/* not before Slurm */
 	powers_up("vm2");
 	turns(2);
@@ -88,7 +88,7 @@ static void a_vm_that_is_off_is_powered_up_too(void **state)
 	powered_down("vm1");
 	planned(7, "vm1", 60);
 	plan_is_read();
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm1"));
 }
 
 static void what_is_planned_for_later_waits(void **state)
@@ -102,12 +102,12 @@ static void what_is_planned_for_later_waits(void **state)
 	/* Slurm would power it down again: its VM is built, and stays off. */
 	plan[0].in_s = 101;
 	plan_is_read();
-	assert_null(heard(VS_TELL_POWER_UP, NULL));
+	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
 	plan[0].in_s = 99;
 	plan_is_read();
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm1"));
 }
 
 static void never_more_than_prefetch_at_a_time(void **state)
@@ -129,8 +129,8 @@ static void never_more_than_prefetch_at_a_time(void **state)
 	planned(7, "vm1", 60);
 	planned(8, "vm3", 30);
 	plan_is_read();
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm3"));
-	assert_null(heard(VS_TELL_POWER_UP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm3"));
+	assert_null(heard(VS_REQUEST_POWER_UP, "vm1"));
 }
 
 static void half_of_the_budget_stays_with_jobs(void **state)
@@ -181,7 +181,7 @@ static void a_vm_is_cloned_alone_where_a_vf_comes_free_later(void **state)
 	(void)state;
 	one_vf_that_comes_free();
 	plan_is_read();
-	assert_null(heard(VS_TELL_POWER_UP, NULL));
+	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
 	assert_true(fake_finish(FAKE_CLONE));
@@ -274,12 +274,12 @@ static void no_vf_is_taken_that_a_waiting_job_wants(void **state)
 	planned(7, "vm1", 60);
 	refused_now(9, "vm4", 3);
 	plan_is_read();
-	assert_null(heard(VS_TELL_POWER_UP, NULL));
+	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
 	assert_true(fake_finish(FAKE_CLONE));
 	/* It waits no longer: the VF is to spare. */
 	goes_by(20);
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm1"));
 }
 
 static void a_job_takes_its_vm_while_that_is_cloned(void **state)
@@ -314,8 +314,8 @@ static void a_clone_that_fails_is_nobodys_fault(void **state)
 	}
 	assert_int_equal(fake_sent[FAKE_CLONE], 1 + 2);
 	assert_int_equal(vs_plans.nahead, 0);
-	assert_null(heard(VS_TELL_FAIL, "vm2"));
-	assert_null(heard(VS_TELL_GIVEUP, "vm2"));
+	assert_null(heard(VS_REQUEST_FAIL, "vm2"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm2"));
 }
 
 /* ---- VFs that are on their way ------------------------------------------------------ */
@@ -350,10 +350,10 @@ static void a_node_is_powered_up_while_its_jobs_vf_is_on_its_way(void **state)
 	(void)state;
 	vf_of_an_idle_vm();
 	plan_is_read();
-	assert_null(heard(VS_TELL_POWER_UP, NULL));
+	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 	refused_now(7, "vm2", 1);
 	turn();				/* not with the plan's next reading */
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm2"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm2"));
 	flags("vm2", VS_NODE_POWERING_UP);
 	turns(5);
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
@@ -379,8 +379,8 @@ static void no_more_nodes_are_powered_up_than_vfs_are_on_their_way(void **state)
 	planned(7, "vm3", 60);
 	refused_now(7, "vm2", 1);
 	plan_is_read();
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm2"));
-	assert_null(heard(VS_TELL_POWER_UP, "vm3"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm2"));
+	assert_null(heard(VS_REQUEST_POWER_UP, "vm3"));
 }
 
 static void what_is_on_its_way_to_another_job_is_not_waited_for(void **state)
@@ -389,8 +389,8 @@ static void what_is_on_its_way_to_another_job_is_not_waited_for(void **state)
 	vf_of_an_idle_vm();
 	refused_now(8, "vm3", 1);
 	plan_is_read();
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
-	assert_null(heard(VS_TELL_POWER_UP, NULL));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 }
 
 static void a_vf_that_came_goes_to_the_job_before(void **state)

@@ -45,9 +45,9 @@ static void a_vm_that_is_up_for_nobody_is_powered_down_and_goes(void **state)
 	nplan = 0;
 	goes_by(1);
 	goes_by(58);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	goes_by(3);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	powered_down("vm1");
 	turns(2);
 	assert_true(fake_finish(FAKE_DESTROY));
@@ -69,7 +69,7 @@ static void a_boot_for_nobody_is_called_off(void **state)
 	nplan = 0;
 	goes_by(1);
 	goes_by(61);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	flags("vm1", DOWN);
 	turns(2);
 	assert_int_equal(fake_cancels, 1);
@@ -86,7 +86,7 @@ static void what_an_administrator_powers_up_is_his(void **state)
 	flags("vm2", VS_NODE_POWERING_UP);
 	goes_by(1);
 	goes_by(100);
-	assert_null(heard(VS_TELL_GIVEUP, "vm2"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm2"));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 }
 
@@ -101,11 +101,11 @@ static void a_node_is_made_ready_once_for_a_job(void **state)
 	powered_down("vm1");	/* SuspendTime */
 	ntold = 0;
 	plan_is_read();
-	assert_null(heard(VS_TELL_POWER_UP, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_UP, "vm1"));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	plan[0].job = 8;
 	plan_is_read();
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm1"));
 	/* Slurm takes its time: it isn't down again before it was up. */
 	turns(3);
 	assert_int_equal(ahead_of("vm1")->state, VS_AHEAD_UP);

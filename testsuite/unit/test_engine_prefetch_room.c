@@ -33,7 +33,7 @@ static void comes_with_vm1(void)
 	planned(2, "vm3", 100);
 	ends(1, "vm1", 90);
 	plan_is_read();
-	assert_null(heard(VS_TELL_POWER_UP, NULL));
+	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 	assert_int_equal(vs_plans.nahead, 1);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1 + 1);
 }
@@ -167,11 +167,11 @@ static void nothing_is_begun_while_jobs_take_the_whole_budget(void **state)
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	planned(2, "vm2", 100);
 	plan_is_read();
-	assert_null(heard(VS_TELL_POWER_UP, NULL));
+	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
 	plan_is_read();
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm2"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm2"));
 }
 
 /* ---- adapters ------------------------------------------------------------------ */
@@ -204,8 +204,8 @@ static void who_waits_for_vfs_keeps_no_ethernet_node(void **state)
 	planned(7, "vm2", 60);
 	planned(8, "vm3", 60);
 	plan_is_read();
-	assert_non_null(heard(VS_TELL_POWER_UP, "vm3"));
-	assert_null(heard(VS_TELL_POWER_UP, "vm2"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm3"));
+	assert_null(heard(VS_REQUEST_POWER_UP, "vm2"));
 }
 
 /* It waits for memory, of which VMs with VFs take as much. */
@@ -217,7 +217,7 @@ static void who_waits_for_ethernet_keeps_both(void **state)
 	planned(7, "vm2", 60);
 	planned(8, "vm3", 60);
 	plan_is_read();
-	assert_null(heard(VS_TELL_POWER_UP, NULL));
+	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 }
 
 /* Two PFs, and one device: what is beside the VF (With=) counts by itself. */

@@ -151,17 +151,17 @@ static void nothing_is_reclaimed_for_a_job_that_may_not_begin(void **st)
 	wants = id("vm2");
 	refuse(8, &wants, 1, 1, "DRS");
 	turns(3);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	fake_drs = VS_VC_AUTO_NO;
 	fake_lack = (struct vs_vc_missing_privilege) { "Folder", "slurm", "A.B",
 		VS_VC_FOR_JOBS };
 	beat();
 	turns(3);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	fake_lack.key = NULL;
 	beat();
 	turns(3);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 /* ---- rights -------------------------------------------------------------- */
@@ -380,7 +380,7 @@ static void observe_says_what_it_would_do_and_does_nothing(void **st)
 	vs_job_reasons(&vs_core, now + 5000);
 	vs_unlock();
 	turn();
-	HAS(heard(VS_TELL_REASON, NULL)->text, "Mode=observe: would wait");
+	HAS(heard(VS_REQUEST_REASON, NULL)->text, "Mode=observe: would wait");
 	flags("vm1", BOOT);
 	turns(20);
 	assert_int_equal(sent(), 0);
@@ -434,13 +434,13 @@ static void the_mode_changes_and_what_is_under_way_is_left_alone(void **st)
 	before = sent();
 	turns(5);
 	/* Slurm hears of vm1 while it waits; vm2's job ends, and no more */
-	assert_non_null(heard(VS_TELL_BOOT_PUSH, "vm1"));
+	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 	end_job(8, "vm2");
 	flags("vm2", GOING);
 	turns(5);
 	assert_int_equal(sent(), before);
 	assert_int_equal(fake_cancels, 0);
-	assert_null(heard(VS_TELL_POWER_DOWN, NULL));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, NULL));
 	mode("manage");
 	turns(5);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
@@ -461,7 +461,7 @@ static void what_ran_on_while_observed_is_adopted_afterwards(void **st)
 	turns(2);
 	mode("manage");
 	turns(2);
-	assert_non_null(heard(VS_TELL_ADOPT, "vm2"));
+	assert_non_null(heard(VS_REQUEST_ADOPT, "vm2"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
 }
 

@@ -151,7 +151,7 @@ static void idle_vms_of_one_host_go_together_for_one_that_needs_both(void **st)
 		const char *name = vs_core.nodes[i].name;
 		const char *at = vs_ledger_get(&vs_core.ledger, name)->host;
 
-		if (!heard(VS_TELL_POWER_DOWN, name))
+		if (!heard(VS_REQUEST_POWER_DOWN, name))
 			continue;
 		n++;
 		assert_true(!host || !strcmp(host, at));

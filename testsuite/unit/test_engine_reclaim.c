@@ -38,7 +38,7 @@ static void room_is_asked_back_from_vms_that_have_no_vf(void **state)
 			 0);
 	refuse(8, &wants, 1, 1, "no room");
 	turns(3);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm2"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm2"));
 }
 
 static void vms_stay_that_would_leave_nothing_of_what_lacks(void **state)
@@ -54,7 +54,7 @@ static void vms_stay_that_would_leave_nothing_of_what_lacks(void **state)
 	foreign_with_vf("b", "host-2");
 	refuse(8, &wants, 1, 1, "no VF");
 	turns(3);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm2"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm2"));
 }
 
 static void nothing_is_asked_back_for_a_node_that_lacks_no_room(void **state)
@@ -71,7 +71,7 @@ static void nothing_is_asked_back_for_a_node_that_lacks_no_room(void **state)
 	wants = id("vm2");
 	refuse(8, &wants, 1, 1, "the name is taken");
 	turns(3);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 /* A VF would come free where no VM is started for now. */
@@ -89,11 +89,11 @@ static void nothing_is_asked_back_on_a_host_that_is_left_out(void **state)
 	now += 6000;
 	refuse(8, &wants, 1, 1, "no VF");
 	turns(3);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	vs_avoid_end(VS_AVOID_FAILED, "host-1");
 	refuse(8, &wants, 1, 1, "no VF");
 	turns(3);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 /* vm1 to vm3, two VFs of one host; job 8 wants vm3 while 6 and 7 have the
@@ -119,11 +119,11 @@ static void slurm_looks_first_whether_the_job_takes_an_idle_vm(void **state)
 
 	(void)state;
 	two_end(&wants);
-	assert_null(heard(VS_TELL_POWER_DOWN, NULL));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, NULL));
 	refuse(8, &wants, 1, 1, "no VF");	/* not vm1, nor vm2 */
 	turns(3);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm2"));
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm2"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 static void it_is_not_waited_for_for_ever(void **state)
@@ -134,10 +134,10 @@ static void it_is_not_waited_for_for_ever(void **state)
 	two_end(&wants);
 	now += 3000;
 	turns(3);
-	assert_null(heard(VS_TELL_POWER_DOWN, NULL));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, NULL));
 	now += 1000;
 	turns(3);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm2"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm2"));
 }
 
 static void was_told(uint32_t job, int wants, enum vs_lacks lacks,
@@ -190,7 +190,7 @@ static int going(const char *const *names, size_t n)
 	int found = 0;
 
 	for (size_t i = 0; i < n; i++)
-		found += heard(VS_TELL_POWER_DOWN, names[i]) != NULL;
+		found += heard(VS_REQUEST_POWER_DOWN, names[i]) != NULL;
 	return found;
 }
 
@@ -307,14 +307,14 @@ static void nothing_is_reclaimed_for_who_lacks_no_vf(void **state)
 	was_told(8, id("vm2"), VS_LACKS_TURN, false);
 	was_told(9, id("vm2"), VS_LACKS_NODES, false);
 	turns(3);
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	assert_string_equal(vs_refusals()->why, "0 free");
 	assert_string_equal(vs_refusals()->hh.next ?
 		((struct vs_refused *)vs_refusals()->hh.next)->why : "",
 		"needs 1 sriov-roce VF, 0 free");
 	was_told(9, id("vm2"), VS_LACKS_VFS, true);
 	turns(3);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 /* Backfill, or the job's next partition, says less a moment later. */

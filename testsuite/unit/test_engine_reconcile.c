@@ -65,7 +65,7 @@ static void a_wrong_profile_waits_for_the_end_of_the_job_in_it(void **st)
 	assert_int_equal(avail("vm1"), VS_AVAIL_NEW);
 	job_starts(8, "vm1");
 	turns(2);
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 }
 
 /* Moved by hand or by HA: the sums follow, nobody is disturbed. */
@@ -104,7 +104,7 @@ static void a_card_that_is_missing_or_another_is_put_right_for_the_next_job(
 		end_job(7, "vm1");
 		job_starts(8, "vm1");
 		turns(2);
-		assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+		assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 		flags("vm1", BOOT);
 		turns(2);
 		assert_true(fake_finish(FAKE_POWER_OFF));

@@ -89,7 +89,7 @@ static void a_part_of_a_job_is_a_job_of_its_own(void **state)
 static const char *reason_said(int64_t now_ms)
 {
 	static char text[256];
-	const struct vs_tell *t;
+	const struct vs_outbox_request *t;
 	bool said = false;
 	size_t n;
 
@@ -97,7 +97,7 @@ static const char *reason_said(int64_t now_ms)
 	vs_job_reasons(&vs_core, now_ms);
 	t = vs_outbox_tells(&n);
 	for (size_t i = 0; i < n; i++)
-		if (t[i].kind == VS_TELL_REASON && t[i].job == 4712) {
+		if (t[i].kind == VS_REQUEST_REASON && t[i].job == 4712) {
 			said = true;
 			vs_strlcpy(text, t[i].text, sizeof(text));
 		}
@@ -183,7 +183,7 @@ static void of_a_long_queue_all_have_their_turn(void **state)
 {
 	struct vs_port with = port;
 	int wants[] = { 0 };
-	const struct vs_tell *t;
+	const struct vs_outbox_request *t;
 	size_t n;
 
 	(void)state;
@@ -274,7 +274,7 @@ static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 	ntold = 0;
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
 	turn();
-	vs_say_all(&vs_core, told, ntold, now, &push_ms);
+	vs_outbox_send(&vs_core, told, ntold, now, &push_ms);
 	vm = vs_node_vm(&vs_core, &vs_core.nodes[one]);
 	want = vs_asprintf("7: vm1 sriov-roce %s %s begins", vm->host_ptr->name,
 			   vs_ledger_get(&vs_core.ledger, "vm1")->cards[0].pf);
@@ -283,7 +283,7 @@ static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 	ntold = 0;
 	vs_job_end(&vs_core, 7, &one, 1, true);
 	turn();
-	vs_say_all(&vs_core, told, ntold, now, &push_ms);
+	vs_outbox_send(&vs_core, told, ntold, now, &push_ms);
 	assert_string_equal(got, "7:");
 }
 

@@ -34,7 +34,7 @@ static void a_jobs_vm_under_a_node_saved_as_powered_down_stays_on(void **st)
 	ready();
 	bring_up(7, "vm1");
 	restart(7, "vm1", WANTED);
-	assert_non_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_non_null(heard(VS_REQUEST_ADOPT, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
 	assert_int_equal(fake_sent[FAKE_SHUTDOWN], 0);
 	flags("vm1", BUSY);
@@ -54,7 +54,7 @@ static void found_on(const char *retention)
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
 	restart(0, "vm1", DOWN);
-	assert_non_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_non_null(heard(VS_REQUEST_ADOPT, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
 	ntold = 0;
 	flags("vm1", UP);
@@ -65,7 +65,7 @@ static void a_free_vm_found_on_after_a_start_is_kept_where_warm(void **st)
 {
 	(void)st;
 	found_on("warm");
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 static void elsewhere_slurm_powers_it_down_and_no_brake_is_needed(void **st)
@@ -73,7 +73,7 @@ static void elsewhere_slurm_powers_it_down_and_no_brake_is_needed(void **st)
 	(void)st;
 	for (int i = 0; i < 2; i++) {
 		found_on(i ? "off" : "destroy");
-		assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+		assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 		flags("vm1", GOING);
 		turns(3);
 		assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
@@ -91,7 +91,7 @@ static void found_silent(bool power_cycle)
 	fake_get("vm1")->unreadable = true;
 	restart(0, "vm1", DOWN);
 	turns(20);
-	assert_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_null(heard(VS_REQUEST_ADOPT, "vm1"));
 	if (power_cycle) {
 		flags("vm1", GOING);
 		turns(3);
@@ -107,7 +107,7 @@ static void a_vm_whose_host_comes_back_after_a_start_is_adopted_then(void **st)
 {
 	(void)st;
 	found_silent(false);
-	assert_non_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_non_null(heard(VS_REQUEST_ADOPT, "vm1"));
 	turns(50);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
 			 0);
@@ -116,7 +116,7 @@ static void a_vm_whose_host_comes_back_after_a_start_is_adopted_then(void **st)
 	turns(3);
 	ntold = 0;
 	turns(50);
-	assert_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_null(heard(VS_REQUEST_ADOPT, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
 			 1);
 }
@@ -125,7 +125,7 @@ static void but_not_if_slurm_has_powered_it_down_meanwhile(void **st)
 {
 	(void)st;
 	found_silent(true);
-	assert_null(heard(VS_TELL_ADOPT, "vm1"));
+	assert_null(heard(VS_REQUEST_ADOPT, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
 			 1);
 }
@@ -173,8 +173,8 @@ static void a_vm_gone_off_under_a_configuring_jobs_node_is_built_again(void **st
 	fake_show(fake_get("vm1"));
 	ntold = 0;
 	turns(2);
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
-	assert_null(heard(VS_TELL_PROLOG, NULL));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
+	assert_null(heard(VS_REQUEST_PROLOG, NULL));
 	flags("vm1", BOOT);
 	turns(3);
 	assert_true(fake_finish(FAKE_POWER_ON));
@@ -189,7 +189,7 @@ static void a_job_that_slurm_forgot_to_have_ended_is_given_back(void **st)
 	restart(7, "vm1", WANTED);
 	turns(50);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	/* requeued, it begins again, when slurmctld has ceased to end it */
 	end_job(7, "vm1");
 	flags("vm1", DOWN);
@@ -211,7 +211,7 @@ static void a_job_that_still_waits_for_its_vm_is_not(void **st)
 	restart(0, "vm1", WANTED);
 	vs_job_claim(&vs_core, 7, 0, &n->id, 1, false);
 	turns(50);
-	assert_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
 }
 
@@ -220,12 +220,12 @@ static void jobs_of_before_a_restart_are_judged_once_vcenter_was_read(void **st)
 	(void)st;
 	begin(1, 1, 1, "warm");
 	turns(3);
-	assert_null(heard(VS_TELL_SCHEDULE, NULL));
+	assert_null(heard(VS_REQUEST_SCHEDULE, NULL));
 	ready();
-	assert_non_null(heard(VS_TELL_SCHEDULE, NULL));
+	assert_non_null(heard(VS_REQUEST_SCHEDULE, NULL));
 	ntold = 0;
 	turns(20);
-	assert_null(heard(VS_TELL_SCHEDULE, NULL));
+	assert_null(heard(VS_REQUEST_SCHEDULE, NULL));
 }
 
 /* Nothing shows its VF but the task. */

@@ -138,7 +138,7 @@ static int64_t pause_after(enum fake_kind kind)
 	for (int i = 0; i < 400 && !fake_waiting(kind); i++) {
 		ntold = 0;	/* it has no room for 40 s of words */
 		turn();
-		assert_null(heard(VS_TELL_FAIL, NULL));
+		assert_null(heard(VS_REQUEST_FAIL, NULL));
 	}
 	assert_int_equal(fake_waiting(kind), 1);
 	return now - from;
@@ -164,8 +164,8 @@ static void each_try_waits_twice_as_long_and_tries_are_bounded(void **state)
 	ntold = 0;
 	assert_true(fake_fail(FAKE_CLONE, VS_E_RETRY, "declared"));
 	turn();
-	assert_non_null(heard(VS_TELL_FAIL, "vm1"));
-	assert_string_equal(heard(VS_TELL_FAIL, "vm1")->text, "declared");
+	assert_non_null(heard(VS_REQUEST_FAIL, "vm1"));
+	assert_string_equal(heard(VS_REQUEST_FAIL, "vm1")->text, "declared");
 	turns(1000);
 	assert_int_equal(fake_sent[FAKE_CLONE], VS_TRIES_MAX + 1);
 }
@@ -184,11 +184,11 @@ static void a_prolog_that_waits_too_long_is_answered_with_no(void **state)
 	turn();
 	now += (int64_t)vs_core.conf->prolog_timeout_s * 1000 - 1000;
 	turn();
-	assert_null(heard(VS_TELL_PROLOG, NULL));
+	assert_null(heard(VS_REQUEST_PROLOG, NULL));
 	now += 1000;
 	turns(20);
-	assert_non_null(heard(VS_TELL_PROLOG, NULL));
-	assert_false(heard(VS_TELL_PROLOG, NULL)->ok);
+	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
+	assert_false(heard(VS_REQUEST_PROLOG, NULL)->ok);
 	assert_null(vs_waits());
 }
 

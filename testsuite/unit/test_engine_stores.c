@@ -58,7 +58,7 @@ static void made_anew(void)
 	turn();
 	job_starts(8, "vm1");
 	turns(3);
-	assert_non_null(heard(VS_TELL_REBUILD, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 	rebuilt_by(FAKE_DESTROY);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	assert_true(fake_finish(FAKE_CLONE));

@@ -94,13 +94,13 @@ static void a_clone_of_what_was_deleted_is_sent_again_of_the_new_one(
 	turns(10);
 	assert_true(fake_finish(FAKE_CLONE));
 	assert_string_equal(fake_get("vm1")->source, "vm-new");
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 }
 
 /* The job goes back to the queue; its node is not set down. */
 static void a_job_that_began_goes_back_to_the_queue(void **state)
 {
-	const struct vs_tell *t;
+	const struct vs_outbox_request *t;
 
 	(void)state;
 	begin(1, 1, 1, "warm");
@@ -113,8 +113,8 @@ static void a_job_that_began_goes_back_to_the_queue(void **state)
 	fake_slow(NULL, 0);
 	turns(200);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
-	assert_null(heard(VS_TELL_FAIL, NULL));
-	t = heard(VS_TELL_GIVEUP, "vm1");
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
+	t = heard(VS_REQUEST_RELEASE, "vm1");
 	assert_non_null(t);
 	assert_string_equal(t->text, GONE);
 	assert_null(vs_avoids());

@@ -186,7 +186,7 @@ static void begin_clone(void)
 static void nobody_pays(void)
 {
 	assert_null(vs_avoids());
-	assert_null(heard(VS_TELL_FAIL, NULL));
+	assert_null(heard(VS_REQUEST_FAIL, NULL));
 }
 
 static const struct { const char *fault; enum vs_code code; } faults[] = {
@@ -199,7 +199,7 @@ static const struct { const char *fault; enum vs_code code; } faults[] = {
 
 static void a_job_that_began_goes_back_to_the_queue(void **state)
 {
-	const struct vs_tell *t;
+	const struct vs_outbox_request *t;
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(faults); i++) {
@@ -211,7 +211,7 @@ static void a_job_that_began_goes_back_to_the_queue(void **state)
 		turns(200);
 		assert_int_equal(fake_sent[FAKE_CLONE], 1);
 		nobody_pays();
-		t = heard(VS_TELL_GIVEUP, "vm1");
+		t = heard(VS_REQUEST_RELEASE, "vm1");
 		assert_non_null(t);
 		assert_string_equal(t->text, AWAY);
 		assert_int_equal(free_on("host-1"), 4);
@@ -245,7 +245,7 @@ static void the_last_try_sets_no_node_down(void **state)
 			       "no link"));
 	turn();
 	nobody_pays();
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 /* vCenter shows the host's end after the fault, or not at all. */
@@ -327,7 +327,7 @@ static void no_parent_is_made_without_its_templates_host(void **state)
 	turns(200);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
 	nobody_pays();
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
 
 int main(void)

@@ -163,8 +163,8 @@ static void a_vm_that_is_promised_away_goes_with_its_job(void **state)
 	assert_int_equal(avail, VS_AVAIL_NONE);
 	end_job(11, "vm1");
 	turns(2);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm2"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm2"));
 	powered_down("vm1");
 	assert_int_equal(job_begin(20, "vm5", NULL), 0);
 }

@@ -27,13 +27,13 @@ static void the_job_goes_on_while_its_vm_moves(const char *type)
 	assert_string_equal(fake_get("vm1")->host, "host-2");
 	assert_string_equal(held_on("vm1"), "host-2");
 	assert_string_equal(held_on(">vm1"), "");
-	assert_int_equal(heard(VS_TELL_GOT, NULL)->job, 7);
+	assert_int_equal(heard(VS_REQUEST_ASSIGNMENT, NULL)->job, 7);
 	turns(100);
 	assert_int_equal(node_job(node("vm1")), 7);
 	assert_int_equal(vs_vmotions.moved, 1);
-	assert_null(heard(VS_TELL_DRAIN, NULL));
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
-	assert_null(heard(VS_TELL_REBUILD, NULL));
+	assert_null(heard(VS_REQUEST_DRAIN, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
+	assert_null(heard(VS_REQUEST_REBUILD, NULL));
 	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN] +
 			 fake_sent[FAKE_RECONFIGURE], 0);
 	assert_int_equal(node("vm1")->vmotion.state, VS_VMOTION_NONE);
@@ -59,10 +59,10 @@ static void sriov_stays_and_the_node_says_why(void **st)
 	drain("esx1");
 	turns(100);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
-	assert_string_equal(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_string_equal(heard(VS_REQUEST_DRAIN, "vm1")->text,
 		"host esx1 is drained by an operator; its VM stays till the job's end: vmotion: type sriov allows it in no release");
 	assert_int_equal(node_job(node("vm1")), 7);
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 }
 
 /* Slurm shows its node idle. */
@@ -77,8 +77,8 @@ static void a_suspended_job_moves_too(void **st)
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(60);
 	assert_string_equal(held_on("vm1"), "host-2");
-	assert_null(heard(VS_TELL_POWER_DOWN, "vm1"));
-	assert_null(heard(VS_TELL_DRAIN, "vm1"));
+	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
+	assert_null(heard(VS_REQUEST_DRAIN, "vm1"));
 }
 
 static void an_idle_node_goes_off_instead(void **st)
@@ -89,7 +89,7 @@ static void an_idle_node_goes_off_instead(void **st)
 	drain("esx1");
 	turns(2);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
-	assert_non_null(heard(VS_TELL_POWER_DOWN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
 static void without_room_it_waits_and_says_so(void **st)
@@ -100,7 +100,7 @@ static void without_room_it_waits_and_says_so(void **st)
 	drain("esx1");
 	turns(2);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
-	assert_non_null(strstr(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_non_null(strstr(heard(VS_REQUEST_DRAIN, "vm1")->text,
 			       "esx2: in or entering maintenance"));
 	flags("vm1", BUSY | VS_NODE_DRAIN);
 	turns(200);
@@ -110,7 +110,7 @@ static void without_room_it_waits_and_says_so(void **st)
 	assert_string_equal(held_on(">vm1"), "host-2");
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(3);
-	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 	assert_int_equal(node_job(node("vm1")), 7);
 }
 
@@ -143,7 +143,7 @@ static void vcenters_refusal_is_the_last_word(void **st)
 	assert_string_equal(held_on(">vm1"), "");
 	assert_string_equal(held_on("vm1"), "host-1");
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
-	assert_non_null(strstr(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_non_null(strstr(heard(VS_REQUEST_DRAIN, "vm1")->text,
 		"vMotion to esx2 failed: a device prevents migration"));
 	assert_int_equal(node_job(node("vm1")), 7);
 	vs_vmotions.failed = 0;
@@ -161,7 +161,7 @@ static void a_host_that_fails_is_not_tried_twice_in_a_row(void **st)
 	fake_slow(NULL, 0);
 	turns(20);
 	assert_string_equal(held_on(">vm1"), "host-3");
-	assert_null(heard(VS_TELL_DRAIN, NULL));
+	assert_null(heard(VS_REQUEST_DRAIN, NULL));
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(2);
 	assert_string_equal(held_on("vm1"), "host-3");
@@ -175,13 +175,13 @@ static void so_many_at_a_time_on_a_host(void **st)
 	drain("esx1");
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
-	assert_null(heard(VS_TELL_DRAIN, NULL));
+	assert_null(heard(VS_REQUEST_DRAIN, NULL));
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 2);
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(20);
-	assert_null(heard(VS_TELL_DRAIN, NULL));
+	assert_null(heard(VS_REQUEST_DRAIN, NULL));
 	assert_string_not_equal(fake_get("vm1")->host, "host-1");
 	assert_string_not_equal(fake_get("vm2")->host, "host-1");
 }
@@ -194,7 +194,7 @@ static void none_is_moved_where_the_key_says_so(void **st)
 	drain("esx1");
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
-	assert_non_null(strstr(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_non_null(strstr(heard(VS_REQUEST_DRAIN, "vm1")->text,
 			       "MaxVmotionsPerHost=0"));
 }
 
@@ -206,12 +206,12 @@ static void a_move_by_somebody_else_is_followed(void **st)
 	fake_show(fake_get("vm1"));
 	turns(2);
 	assert_string_equal(held_on("vm1"), "host-2");
-	assert_int_equal(heard(VS_TELL_GOT, NULL)->job, 7);
+	assert_int_equal(heard(VS_REQUEST_ASSIGNMENT, NULL)->job, 7);
 	assert_int_equal(vs_vmotions.others, 1);
 	turns(100);
 	assert_int_equal(fake_sent[FAKE_RELOCATE] + fake_sent[FAKE_POWER_OFF],
 			 0);
-	assert_null(heard(VS_TELL_GIVEUP, NULL));
+	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 	assert_int_equal(node_error(node("vm1"))->code, VS_OK);
 	vs_vmotions.others = 0;
 }
@@ -226,10 +226,10 @@ static void fully_automated_drs_moves_it(void **st)
 	fake_slow(&entering, 1);
 	turns(1000);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
-	assert_null(heard(VS_TELL_DRAIN, NULL));
+	assert_null(heard(VS_REQUEST_DRAIN, NULL));
 	turns(300);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
-	assert_non_null(strstr(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_non_null(strstr(heard(VS_REQUEST_DRAIN, "vm1")->text,
 			       "DRS is fully automated"));
 }
 
@@ -298,7 +298,7 @@ static void moves_of_before_us_are_waited_for(void **st)
 	drain("esx1");
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
-	assert_null(heard(VS_TELL_DRAIN, NULL));
+	assert_null(heard(VS_REQUEST_DRAIN, NULL));
 	vs_strlcpy(fake_get("vm1")->host, "host-2", 32);
 	fake_show(fake_get("vm1"));
 	assert_true(fake_finish(FAKE_ADOPT));
@@ -320,7 +320,7 @@ static void an_eviction_goes_before(void **st)
 	drain("esx1");
 	turns(2);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
-	assert_non_null(heard(VS_TELL_DRAIN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_DRAIN, "vm1"));
 }
 
 int main(void)

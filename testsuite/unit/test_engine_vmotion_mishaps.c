@@ -12,9 +12,9 @@ static const struct vs_vc_task entering = {
 	.user = "admin",
 };
 
-static void none_heard(enum vs_tell_kind kind)
+static void none_heard(enum vs_outbox_type kind)
 {
-	const struct vs_tell *t = heard(kind, NULL);
+	const struct vs_outbox_request *t = heard(kind, NULL);
 
 	if (t)
 		fail_msg("node %s, job %u: %s", t->node, t->job, t->text);
@@ -63,7 +63,7 @@ static void drained_before_a_restart_it_is_undrained(void **st)
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(200);
 	assert_string_equal(held_on("vm1"), "host-2");
-	assert_non_null(heard(VS_TELL_UNDRAIN, "vm1"));
+	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 }
 
 static void a_short_loss_of_the_source_ends_no_job(void **st)
@@ -75,7 +75,7 @@ static void a_short_loss_of_the_source_ends_no_job(void **st)
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(20);
 	assert_string_equal(held_on("vm1"), "host-2");
-	none_heard(VS_TELL_GIVEUP);
+	none_heard(VS_REQUEST_RELEASE);
 }
 
 /* Shown again only where it has moved to. */
@@ -87,7 +87,7 @@ static void nor_one_that_lasts_till_it_is_there(void **st)
 	connected("vm1", true);
 	turns(20);
 	assert_string_equal(held_on("vm1"), "host-2");
-	none_heard(VS_TELL_GIVEUP);
+	none_heard(VS_REQUEST_RELEASE);
 }
 
 /* Its vMotion fails, and HA starts it on the very host. */
@@ -103,8 +103,8 @@ static void started_again_on_the_target_its_job_ends(void **st)
 	fake_show(fake_get("vm1"));
 	connected("vm1", true);
 	turns(20);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
-	assert_int_equal(heard(VS_TELL_GIVEUP, "vm1")->job, 7);
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
+	assert_int_equal(heard(VS_REQUEST_RELEASE, "vm1")->job, 7);
 	vs_vmotions.failed = vs_vmotions.others = 0;
 }
 
@@ -120,7 +120,7 @@ static void what_an_administrator_cancels_stays(void **st)
 	turns(200);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
 	assert_int_equal(node("vm1")->vmotion.state, VS_VMOTION_STAYS);
-	assert_non_null(strstr(heard(VS_TELL_DRAIN, "vm1")->text,
+	assert_non_null(strstr(heard(VS_REQUEST_DRAIN, "vm1")->text,
 			       "vMotion to esx2 failed: cancelled"));
 	assert_int_equal(node_job(node("vm1")), 7);
 	vs_vmotions.failed = 0;
@@ -136,9 +136,9 @@ static void the_only_other_host_is_tried_again(void **st)
 			       "timed out"));
 	fake_slow(NULL, 0);
 	turns(30);
-	none_heard(VS_TELL_GIVEUP);
+	none_heard(VS_REQUEST_RELEASE);
 	turns(100);
-	none_heard(VS_TELL_GIVEUP);
+	none_heard(VS_REQUEST_RELEASE);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 2);
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(5);
@@ -173,12 +173,12 @@ static void drs_has_its_time(void **st)
 	drain_requeue("esx1");
 	turns(1400);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
-	none_heard(VS_TELL_GIVEUP);
+	none_heard(VS_REQUEST_RELEASE);
 	fake_drs = VS_VC_AUTO_YES;
 	fake_moves = true;
 	fake_slow(&entering, 1);
 	turns(20);
-	none_heard(VS_TELL_GIVEUP);
+	none_heard(VS_REQUEST_RELEASE);
 }
 
 static void it_arrives_while_vcenter_is_away(void **st)
@@ -197,8 +197,8 @@ static void it_arrives_while_vcenter_is_away(void **st)
 	turns(20);
 	assert_string_equal(held_on("vm1"), "host-2");
 	assert_string_equal(held_on(">vm1"), "");
-	none_heard(VS_TELL_GIVEUP);
-	none_heard(VS_TELL_FAIL);
+	none_heard(VS_REQUEST_RELEASE);
+	none_heard(VS_REQUEST_FAIL);
 }
 
 /* DRS has moved it on, before it was shown where we had sent it. */
@@ -217,8 +217,8 @@ static void done_and_not_shown_gives_nobody_up(void **st)
 	fake_show(fake_get("vm1"));
 	turns(400);
 	assert_int_equal(node("vm1")->op.kind, VS_OP_NONE);
-	none_heard(VS_TELL_FAIL);
-	none_heard(VS_TELL_GIVEUP);
+	none_heard(VS_REQUEST_FAIL);
+	none_heard(VS_REQUEST_RELEASE);
 	vs_vmotions.moved = vs_vmotions.others = 0;
 }
 
@@ -234,7 +234,7 @@ static void told_again_the_order_says_what_it_does(void **st)
 	text = vs_jb_text_free(vs_core_act("drain", "esx1", "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 	turns(2);
-	assert_non_null(heard(VS_TELL_GIVEUP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	if (!strstr(text, "\"will\":\"requeue\""))
 		fail_msg("requeued, but told: %s", text);
 	free(text);

@@ -177,8 +177,8 @@ static void a_gang_that_moves_is_told_once(void **st)
 	turns(2);
 	vs_core.port = &port;
 	for (size_t i = 0; i < ntold; i++)
-		if (told[i].kind == VS_TELL_GOT && told[i].job == 9)
-			vs_say_all(&vs_core, &told[i], 1, now, &push_ms);
+		if (told[i].kind == VS_REQUEST_ASSIGNMENT && told[i].job == 9)
+			vs_outbox_send(&vs_core, &told[i], 1, now, &push_ms);
 	vs_core.port = was;
 	assert_string_equal(heard_of, "vm1:esx2 vm2:esx3 ");
 	vs_vmotions.others = 0;

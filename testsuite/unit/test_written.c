@@ -217,7 +217,7 @@ static char *bytes(size_t most)
 	return text;
 }
 
-/* As the engine hands texts out: one line (vs_tell()). */
+/* As the engine hands texts out: one line (vs_outbox_post()). */
 static char *words(size_t most)
 {
 	char *text = bytes(most);
@@ -372,7 +372,7 @@ static void nodes_words(void)
 		vs_port_node_undrain(NULL, name);
 		break;
 	default:
-		vs_port_node_giveup(NULL, name, VS_JOB_ANY, text);
+		vs_slurm_node_release(NULL, name, VS_JOB_ANY, text);
 	}
 }
 

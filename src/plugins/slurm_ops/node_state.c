@@ -327,8 +327,8 @@ bool vs_port_node_taken(const node_record_t *n)
 	       xstrncmp(n->reason, "Not responding", 14);
 }
 
-void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
-			 const char *reason)
+void vs_slurm_node_release(void *ctx, const char *node, uint32_t job,
+			   const char *reason)
 {
 	node_record_t *n;
 

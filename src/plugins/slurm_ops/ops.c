@@ -455,7 +455,7 @@ const struct vs_port vs_slurm_port = {
 	.node_fail = vs_port_node_fail,
 	.node_drain = vs_port_node_drain,
 	.node_undrain = vs_port_node_undrain,
-	.node_giveup = vs_port_node_giveup,
+	.node_release = vs_slurm_node_release,
 	.power_scan = vs_port_power_scan,
 	.job_configuring = port_job_configuring,
 	.prolog_done = port_prolog_done, .epilog_done = port_epilog_done,

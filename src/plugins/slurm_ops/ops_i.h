@@ -48,8 +48,8 @@ void vs_port_node_fail(void *ctx, const char *node, uint32_t job,
 		       const char *reason);
 void vs_port_node_drain(void *ctx, const char *node, const char *reason);
 void vs_port_node_undrain(void *ctx, const char *node);
-void vs_port_node_giveup(void *ctx, const char *node, uint32_t job,
-			 const char *reason);
+void vs_slurm_node_release(void *ctx, const char *node, uint32_t job,
+			   const char *reason);
 int vs_port_node_power_up(void *ctx, const char *node);
 void vs_port_power_scan(void *ctx);
 void vs_port_job_requeued(void *ctx, uint32_t job, const char *text);

@@ -57,9 +57,10 @@ static void row_fill(struct vs_core *c, const struct vs_node *n,
 	}
 }
 
-void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
+void vs_assignment_note(struct vs_core *c, const struct vs_wait *w,
+			int64_t now_ms)
 {
-	struct vs_got *g = vs_calloc(1, sizeof(*g));
+	struct vs_assignment *g = vs_calloc(1, sizeof(*g));
 
 	g->job = w->job;
 	g->n = w->n;
@@ -68,14 +69,14 @@ void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
 		row_fill(c, &c->nodes[w->ids[i]], &g->rows[i]);
 	g->rows[0].admin_comment = c->conf->admin_comment;
 	g->rows[0].took = vs_took_words(c, w, now_ms);
-	vs_outbox_got(g);
+	vs_outbox_post_assignment(g);
 }
 
 /* Jobs of VMs that came by vMotion in this turn. */
 static struct moved { uint32_t *ids; size_t n, cap; } moved;
 
 /* Several of its VMs may come in one turn: it is told once, of all of them. */
-void vs_got_moved(uint32_t job)
+void vs_assignment_moved(uint32_t job)
 {
 	struct moved *m = &moved;
 
@@ -124,10 +125,10 @@ static void id_add(struct vs_core *c, struct vs_node *n, void *arg)
 }
 
 static void row_of(struct vs_core *c, const struct vs_node *n, uint32_t job,
-		   struct vs_got *gots, const struct moved *m)
+		   struct vs_assignment *gots, const struct moved *m)
 {
 	const uint32_t *at = find(m, job);
-	struct vs_got *g = at ? &gots[at - m->ids] : NULL;
+	struct vs_assignment *g = at ? &gots[at - m->ids] : NULL;
 
 	if (!g)
 		return;
@@ -149,21 +150,21 @@ static void jobs_sort(struct moved *m)
 	m->n = kept;
 }
 
-static void tell(struct vs_core *c, const struct vs_got *from)
+static void tell(struct vs_core *c, const struct vs_assignment *from)
 {
-	struct vs_got *g = vs_calloc(1, sizeof(*g));
+	struct vs_assignment *g = vs_calloc(1, sizeof(*g));
 
 	*g = *from;
 	g->rows[0].admin_comment = c->conf->admin_comment;
 	g->rows[0].moved = true;
-	vs_outbox_got(g);
-	vs_tell(VS_TELL_GOT, NULL, g->job, true, NULL);
+	vs_outbox_post_assignment(g);
+	vs_outbox_post(VS_REQUEST_ASSIGNMENT, NULL, g->job, true, NULL);
 }
 
-void vs_gots_moved(struct vs_core *c)
+void vs_assignments_moved(struct vs_core *c)
 {
 	struct moved *m = &moved;
-	VS_FREE struct vs_got *gots = NULL;
+	VS_FREE struct vs_assignment *gots = NULL;
 	struct ids l = { .of = m };
 
 	vs_assert_locked();
@@ -192,8 +193,8 @@ void vs_gots_moved(struct vs_core *c)
 	m->n = 0;
 }
 
-void vs_got_clear(void)
+void vs_assignments_clear(void)
 {
 	moved.n = 0;
-	vs_outbox_gots_clear();
+	vs_outbox_assignments_clear();
 }

@@ -16,8 +16,8 @@ void vs_boot_for_nobody(struct vs_node *n)
 	if (vs_node_is(n, VS_COND_RELEASED))
 		return;
 	vs_node_release(n, true);
-	vs_tell(VS_TELL_GIVEUP, n->name, 0, false,
-		"the job it was powered up for is gone");
+	vs_outbox_post(VS_REQUEST_RELEASE, n->name, 0, false,
+		       "the job it was powered up for is gone");
 }
 
 /*

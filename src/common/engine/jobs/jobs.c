@@ -60,7 +60,7 @@ static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 		  uint32_t restart)
 {
 	unclaim(n, job);
-	vs_outbox_giveup_unsaid(n->name);
+	vs_outbox_release_unsent(n->name);
 	vs_claim_changed(c, n, VS_CLAIM_BY_JOB, NULL);
 	/* What others wait for is not over because one more comes. */
 	if (!n->claims.job)
@@ -269,11 +269,11 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 		w->n = still_has(c, job, w->ids, w->n);
 	/* A prolog that still waits is answered: the job is gone from here. */
 	if (w && !w->n) {
-		vs_tell(VS_TELL_PROLOG, NULL, job, true, NULL);
+		vs_outbox_post(VS_REQUEST_PROLOG, NULL, job, true, NULL);
 		vs_wait_end(link);
 	}
 	if (notify)
-		vs_tell(VS_TELL_EPILOG, NULL, job, true, NULL);
+		vs_outbox_post(VS_REQUEST_EPILOG, NULL, job, true, NULL);
 	vs_capacity_freed();
 }
 
@@ -285,7 +285,7 @@ void vs_jobs_clear(void)
 	vs_assert_locked();
 	while (*vs_waits_first())
 		vs_wait_end(vs_waits_first());
-	vs_got_clear();
+	vs_assignments_clear();
 	HASH_ITER(hh, vs_jobs.refused, r, tmp)
 		vs_refused_free(r);
 }

@@ -101,10 +101,11 @@ size_t vs_waits_list(struct vs_wait_id **out);
 void vs_wait_gone(const struct vs_wait_id *id);
 
 /* assignment.c: what a job got, for outbox.h; lock held */
-void vs_got_note(struct vs_core *c, const struct vs_wait *w, int64_t now_ms);
+void vs_assignment_note(struct vs_core *c, const struct vs_wait *w,
+			int64_t now_ms);
 /* It runs, and a VM of it is on another host now: told at the turn's end, */
-void vs_got_moved(uint32_t job);
-void vs_gots_moved(struct vs_core *c);	/* which this is */
-void vs_got_clear(void);
+void vs_assignment_moved(uint32_t job);
+void vs_assignments_moved(struct vs_core *c);	/* which this is */
+void vs_assignments_clear(void);
 
 #endif

@@ -145,7 +145,7 @@ static bool other_reason(const struct vs_refused *r, enum vs_job_waits waits)
 static void refused_over(struct vs_refused *r)
 {
 	if (r->told[0])
-		vs_tell(VS_TELL_REASON, NULL, r->job, false, "");
+		vs_outbox_post(VS_REQUEST_REASON, NULL, r->job, false, "");
 	vs_refused_free(r);
 }
 
@@ -213,7 +213,7 @@ static bool say_reason(struct vs_core *c, struct vs_refused *r, bool look,
 	vs_strlcpy(r->told, words, sizeof(r->told));
 	r->told_ms = now_ms;
 	r->wiped = false;
-	vs_tell(VS_TELL_REASON, NULL, r->job, false, words);
+	vs_outbox_post(VS_REQUEST_REASON, NULL, r->job, false, words);
 	return look;
 }
 

@@ -76,10 +76,10 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 		}
 		if (ok) {
 			vs_job_started(c, w);
-			vs_got_note(c, w, now_ms);
+			vs_assignment_note(c, w, now_ms);
 			vs_took_end(c, w, now_ms);
 		}
-		vs_tell(VS_TELL_PROLOG, NULL, w->job, ok, NULL);
+		vs_outbox_post(VS_REQUEST_PROLOG, NULL, w->job, ok, NULL);
 		vs_wait_end(link);
 	}
 }
@@ -107,6 +107,6 @@ void vs_wait_gone(const struct vs_wait_id *id)
 		link = &(*link)->next;
 	if (!*link)
 		return;
-	vs_tell(VS_TELL_PROLOG, NULL, id->job, true, NULL);
+	vs_outbox_post(VS_REQUEST_PROLOG, NULL, id->job, true, NULL);
 	vs_wait_end(link);
 }

@@ -234,9 +234,9 @@ static void arrived(struct vs_node *n, const char *was,
 		n->name, n->claims.job, vm->host_ptr->name, was,
 		ours ? "" : ", not by us");
 	n->drain.at_ms = INT64_MIN / 2;	/* our drain goes at once */
-	vs_got_moved(n->claims.job);
+	vs_assignment_moved(n->claims.job);
 	for (size_t i = 0; i < n->claims.nbeside; i++)
-		vs_got_moved(n->claims.beside[i].job);
+		vs_assignment_moved(n->claims.beside[i].job);
 }
 
 /* Chosen by DRS at power-on; or moved while it was on: by vMotion where that may

@@ -43,8 +43,8 @@ bool vs_node_kept_on(const struct vs_node *n)
 }
 
 /* Slurm's answer to a power-down. Refused: the node was not idle yet. */
-static void power_down_told(struct vs_core *c, const struct vs_tell *t,
-			    bool accepted)
+static void power_down_told(struct vs_core *c,
+			    const struct vs_outbox_request *t, bool accepted)
 {
 	struct vs_node *n = accepted ? NULL : vs_node_named(c, t->node);
 
@@ -56,8 +56,8 @@ static void power_down_told(struct vs_core *c, const struct vs_tell *t,
 
 void vs_power_down_ask(const struct vs_node *n, bool again, const char *why)
 {
-	vs_tell_ask(VS_TELL_POWER_DOWN, n->name, 0, again, why,
-		    power_down_told);
+	vs_outbox_ask(VS_REQUEST_POWER_DOWN, n->name, 0, again, why,
+		      power_down_told);
 }
 
 /* Retention=off|destroy: as soon as Slurm has no use for the node. One that an
@@ -117,13 +117,13 @@ static bool to_requeue(const struct vs_node *n,
 static void requeue(struct vs_node *n, const char *why,
 		    const char *jobs_why)
 {
-	vs_tell(VS_TELL_GIVEUP, n->name, VS_JOB_ANY, false, why);
+	vs_outbox_post(VS_REQUEST_RELEASE, n->name, VS_JOB_ANY, false, why);
 	if (n->claims.job)
-		vs_tell(VS_TELL_REQUEUED, NULL, n->claims.job, false,
-			jobs_why);
+		vs_outbox_post(VS_REQUEST_REQUEUED, NULL, n->claims.job, false,
+			       jobs_why);
 	for (size_t i = 0; i < n->claims.nbeside; i++)
-		vs_tell(VS_TELL_REQUEUED, NULL, n->claims.beside[i].job, false,
-			jobs_why);
+		vs_outbox_post(VS_REQUEST_REQUEUED, NULL,
+			       n->claims.beside[i].job, false, jobs_why);
 }
 
 /* And why its VM didn't leave with its job. */
@@ -164,7 +164,7 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (!h) {
 		vs_node_condition(n, VS_COND_HOST_DRAIN, false);
 		n->drain.said = VS_SAID_NOTHING;
-		vs_tell(VS_TELL_UNDRAIN, n->name, 0, false, NULL);
+		vs_outbox_post(VS_REQUEST_UNDRAIN, n->name, 0, false, NULL);
 		return;
 	}
 	vs_node_condition(n, VS_COND_HOST_DRAIN, true);
@@ -176,11 +176,12 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		if (to_requeue(n, h))
 			requeue(n, why, jobs_why);
 		else
-			vs_tell(VS_TELL_GIVEUP, n->name, 0, false, why);
+			vs_outbox_post(VS_REQUEST_RELEASE, n->name, 0, false,
+				       why);
 		return;
 	}
 	if (!(n->flags & VS_NODE_DRAIN))
-		vs_tell(VS_TELL_DRAIN, n->name, 0, false, why);
+		vs_outbox_post(VS_REQUEST_DRAIN, n->name, 0, false, why);
 	if (idle(n))
 		power_down(n, why);
 }

@@ -99,8 +99,9 @@ static void stays_off(struct vs_node *n, int64_t now_ms)
 	set(n, n->ahead.built ? VS_AHEAD_CLONE : VS_AHEAD_NOT, now_ms);
 }
 
-/* Slurm's answer to VS_TELL_POWER_UP. */
-static void up_told(struct vs_core *c, const struct vs_tell *t, bool accepted)
+/* Slurm's answer to VS_REQUEST_POWER_UP. */
+static void up_told(struct vs_core *c, const struct vs_outbox_request *t,
+		    bool accepted)
 {
 	struct vs_node *n = accepted ? NULL : vs_node_named(c, t->node);
 
@@ -270,8 +271,8 @@ static void power(struct vs_node *n, int64_t now_ms)
 	vs_job_left_forget(n);
 	vs_info("node=%s is powered up ahead of JobId=%u", n->name,
 		n->ahead.job);
-	vs_tell_ask(VS_TELL_POWER_UP, n->name, n->ahead.job, false, NULL,
-		    up_told);
+	vs_outbox_ask(VS_REQUEST_POWER_UP, n->name, n->ahead.job, false, NULL,
+		      up_told);
 }
 
 /* To look for a place costs, with many hosts: where there was none for a few of

@@ -24,16 +24,18 @@
 #define TRIES_HERE 2		/* faults of no clear cause, on one host */
 
 /* A job's node that can't be had: Slurm gets it back, with the cause. */
-void vs_node_give_up(struct vs_node *n, const char *why)
+void vs_node_force_release(struct vs_node *n, const char *why)
 {
 	if (vs_node_is(n, VS_COND_RELEASED) || n->wanted == VS_WANT_AHEAD)
 		return;		/* nobody has it yet */
 	vs_error("node=%s cannot be had: %s", n->name, why);
-	vs_metrics_given_up(n->retry.err.code);
+	vs_metrics_released(n->retry.err.code);
 	if (n->retry.err.code == VS_E_SHORTAGE)
-		vs_tell(VS_TELL_GIVEUP, n->name, n->claims.job, false, why);
+		vs_outbox_post(VS_REQUEST_RELEASE, n->name, n->claims.job,
+			       false, why);
 	else
-		vs_tell(VS_TELL_FAIL, n->name, n->claims.job, false, why);
+		vs_outbox_post(VS_REQUEST_FAIL, n->name, n->claims.job, false,
+			       why);
 	vs_node_release(n, true);
 	vs_retry_uncount(n);
 }
@@ -183,5 +185,5 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		err->fault[0] ? err->fault : "-", err->text);
 	if (vs_retry_count(n) &&
 	    (n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON))
-		vs_node_give_up(n, err->text);
+		vs_node_force_release(n, err->text);
 }

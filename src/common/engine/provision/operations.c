@@ -156,7 +156,7 @@ void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (n->op.kind == VS_OP_CLONE)
 		vs_clone_unshown(c, n, now_ms);
 	if (n->op.kind != VS_OP_VMOTION && vs_retry_count(n))
-		vs_node_give_up(n, err.text);
+		vs_node_force_release(n, err.text);
 	vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 	vs_retry_reread(c, n);
 	vs_vc_poll_request(c->vc);

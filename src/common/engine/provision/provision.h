@@ -12,7 +12,7 @@
  * Others call vs_task_failed(). */
 void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
-void vs_node_give_up(struct vs_node *n, const char *why);
+void vs_node_force_release(struct vs_node *n, const char *why);
 
 /* drs_advice.c: hears of holds that are taken; no advice on them was asked for yet. */
 vs_claim_fn vs_drs_claim_changed;

@@ -114,7 +114,7 @@ void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	n->adoption.asked_ms = now_ms;
 	if (now_ms - n->adoption.since_ms < (int64_t)c->conf->boot_timeout_s * 1000) {
-		vs_tell(VS_TELL_ADOPT, n->name, 0, false, NULL);
+		vs_outbox_post(VS_REQUEST_ADOPT, n->name, 0, false, NULL);
 		return;
 	}
 	vs_node_condition(n, VS_COND_ADOPTING, false);
@@ -122,6 +122,7 @@ void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		 "VM was on after a restart but slurmd didn't register within BootTimeout=%d s",
 		 c->conf->boot_timeout_s);
 	if (n->claims.job)
-		vs_tell(VS_TELL_FAIL, n->name, n->claims.job, false, why);
+		vs_outbox_post(VS_REQUEST_FAIL, n->name, n->claims.job, false,
+			       why);
 	vs_error("node=%s %s", n->name, why);
 }

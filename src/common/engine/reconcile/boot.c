@@ -64,7 +64,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	if (n->boot.host[0]) {
 		vs_avoid_add(n->boot.host, n->boot.pf, now_ms, why);
 		vs_breaker_cleared(n->boot.host, n->name);
-		vs_node_give_up(n, why);
+		vs_node_force_release(n, why);
 		return;
 	}
 	vs_strlcpy(n->boot.host, vm->host, sizeof(n->boot.host));
@@ -75,7 +75,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 		     why);
 	vs_breaker_failed(c, n->boot.host, n->name, why, now_ms);
 	if (!vs_capacity_count(c, n) && vm->power == VS_POWER_ON) {
-		vs_node_give_up(n, why);
+		vs_node_force_release(n, why);
 		return;
 	}
 	/* Somebody may have switched it off: once more, if only here. */
@@ -129,7 +129,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 	if (n->claims.job ||
 	    now_ms - n->boot.up_asked_ms < (int64_t)c->conf->prolog_timeout_s * 1000) {
-		vs_tell(VS_TELL_BOOT_PUSH, n->name, 0, false, NULL);
+		vs_outbox_post(VS_REQUEST_BOOT_PUSH, n->name, 0, false, NULL);
 		return;
 	}
 	if (c->observe)
@@ -139,7 +139,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		 "no job waits for it and its VM was not on within PrologTimeout=%d s",
 		 c->conf->prolog_timeout_s);
 	vs_error("node=%s is powered down: %s", n->name, why);
-	vs_tell(VS_TELL_GIVEUP, n->name, 0, false, why);
+	vs_outbox_post(VS_REQUEST_RELEASE, n->name, 0, false, why);
 }
 
 /* While nothing is compared, or nothing may be done. */
@@ -158,7 +158,7 @@ void vs_boots_push(struct vs_core *c, int64_t now_ms)
 static void booted(struct vs_node *n, int64_t now_ms,
 		   bool ask)
 {
-	vs_tell_booted(n->name, n->power.sent_ms, ask);
+	vs_outbox_post_booted(n->name, n->power.sent_ms, ask);
 	n->boot.told_ms = now_ms;
 }
 

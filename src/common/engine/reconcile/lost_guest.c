@@ -72,8 +72,8 @@ static void unstick(struct vs_node *n, int64_t now_ms)
 	if (now_ms - n->guest.stuck_ms < STUCK_MS)
 		return;
 	n->guest.stuck_ms = now_ms;
-	vs_tell(VS_TELL_GIVEUP, n->name, 0, false,
-		"it was off, and its last job's end never came");
+	vs_outbox_post(VS_REQUEST_RELEASE, n->name, 0, false,
+		       "it was off, and its last job's end never came");
 }
 
 /* Its job has ended, and its slurmd can't tell Slurm so; or its silence has cost it
@@ -110,6 +110,6 @@ void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_error("node=%s has a job for Slurm but its VM was started again on host=%s",
 		 n->name, vm->host_ptr->name);
 	vs_ended_begins(c, n, now_ms);
-	vs_tell(VS_TELL_GIVEUP, n->name, n->claims.job, false,
-		"its VM was started again on another host under a job");
+	vs_outbox_post(VS_REQUEST_RELEASE, n->name, n->claims.job, false,
+		       "its VM was started again on another host under a job");
 }

@@ -2,7 +2,8 @@
 /*
  * One node: what Slurm wants of its VM, what vCenter shows of it, and what
  * the step table makes of the two. The lock is held throughout; calls to
- * vCenter are only queued here (operations.c), words to Slurm only noted (vs_tell).
+ * vCenter are only queued here (operations.c), words to Slurm only noted
+ * (vs_outbox_post).
  */
 #include <string.h>
 #include "engine/allocation/allocation.h"
@@ -304,7 +305,7 @@ static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_retry_pause(n, now_ms + 1000);
 	/* A job can wait in the queue better than here. */
 	if (n->claims.job && vs_retry_count(n))
-		vs_node_give_up(n, err.text);
+		vs_node_force_release(n, err.text);
 	return false;
 }
 
@@ -333,7 +334,7 @@ static void report_alien(struct vs_node *n)
 	vs_err_set(&err, VS_E_EXISTS, "%s", n->foreign);
 	vs_retry_error(n, &err);
 	if (n->wanted != VS_WANT_KEEP)
-		vs_node_give_up(n, n->foreign);
+		vs_node_force_release(n, n->foreign);
 }
 
 /*
@@ -364,9 +365,9 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	else if (now_ms - n->since.action_ms >= OFF_SURE_MS &&
 		 (!vs_seen_none(n->seen) ||
 		  (n->flags & (VS_NODE_NO_RESPOND | VS_NODE_POWERED_DOWN))))
-		vs_tell(VS_TELL_GIVEUP, n->name,
-			n->claims.job ? n->claims.job : VS_JOB_ANY, false,
-			"its VM was switched off under a job");
+		vs_outbox_post(VS_REQUEST_RELEASE, n->name,
+			       n->claims.job ? n->claims.job : VS_JOB_ANY,
+			       false, "its VM was switched off under a job");
 }
 
 static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -383,7 +384,7 @@ static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 static void keep_alive(struct vs_node *n, int64_t now_ms)
 {
 	if (n->wanted == VS_WANT_READY && now_ms - n->since.ready_ms > 1000)
-		vs_tell(VS_TELL_SCAN, n->name, 0, false, NULL);
+		vs_outbox_post(VS_REQUEST_SCAN, n->name, 0, false, NULL);
 	if (!vs_node_is(n, VS_COND_VACATE) && (n->flags & VS_NODE_UP))
 		vs_node_reclaimed_forget(n);
 	vs_vacate_act(n, now_ms);
@@ -393,8 +394,9 @@ static void keep_alive(struct vs_node *n, int64_t now_ms)
 	}
 }
 
-/* Slurm's answer to VS_TELL_REBUILD. */
-static void rebuilt(struct vs_core *c, const struct vs_tell *t, bool accepted)
+/* Slurm's answer to VS_REQUEST_REBUILD. */
+static void rebuilt(struct vs_core *c, const struct vs_outbox_request *t,
+		    bool accepted)
 {
 	struct vs_node *n = vs_node_named(c, t->node);
 
@@ -405,7 +407,8 @@ static void rebuilt(struct vs_core *c, const struct vs_tell *t, bool accepted)
 		/* An epilog may take its time. */
 		if (!(n->flags & VS_NODE_COMPLETING) &&
 		    vs_clock() - n->since.action_ms > REFUSED_MS)
-			vs_node_give_up(n, "Slurm doesn't let its VM be built anew");
+			vs_node_force_release(
+				n, "Slurm doesn't let its VM be built anew");
 	}
 }
 
@@ -445,8 +448,8 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	if (n->wanted == VS_WANT_RENEW) {
 		/* Slurm must know before its node's VM goes off. */
-		vs_tell_ask(VS_TELL_REBUILD, n->name, n->claims.job, false, NULL,
-			    rebuilt);
+		vs_outbox_ask(VS_REQUEST_REBUILD, n->name, n->claims.job, false,
+			      NULL, rebuilt);
 		return;
 	}
 	if (needs_place(action) && !place_ready(c, n, now_ms))

@@ -259,7 +259,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	vs_vmotions_turn(c, now_ms);
 	if (!nodes_pass(c, now_ms))
 		return;
-	vs_gots_moved(c);
+	vs_assignments_moved(c);
 	if (c->epoch != epoch)
 		return;
 	if (!c->ready) {
@@ -273,7 +273,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
 		/* Jobs of before a restart: Slurm's next full pass is a minute
 		 * away, and until then nobody knows what they wait for. */
-		vs_tell(VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+		vs_outbox_post(VS_REQUEST_SCHEDULE, NULL, 0, true, NULL);
 		vs_crash_after("core", "ready");
 	}
 	vs_waits_pass(c, now_ms);
@@ -416,7 +416,7 @@ static void ask_vcenter(struct loop *l, bool look, bool retry)
 static void turn(struct loop *l)
 {
 	struct vs_core *c = l->c;
-	struct vs_tell *tells;
+	struct vs_outbox_request *tells;
 	size_t ntells;
 	int64_t now_ms = vs_clock();
 	bool is_busy, retry, look;
@@ -452,16 +452,17 @@ static void turn(struct loop *l)
 		vs_capacity_freed_clear();
 		l->schedule_ms = now_ms;
 		if (vs_jobs_want_vfs())
-			vs_tell(VS_TELL_SCHEDULE, NULL, 0, true, NULL);
+			vs_outbox_post(VS_REQUEST_SCHEDULE, NULL, 0, true,
+				       NULL);
 	}
 	if (vs_name_freed_pending()) {
 		vs_name_freed_clear();
-		vs_tell(VS_TELL_SCHEDULE, NULL, 0, true, NULL);
-		vs_tell(VS_TELL_SCAN, NULL, 0, false, NULL);
+		vs_outbox_post(VS_REQUEST_SCHEDULE, NULL, 0, true, NULL);
+		vs_outbox_post(VS_REQUEST_SCAN, NULL, 0, false, NULL);
 	}
 	tells = vs_outbox_take(&ntells);
 	vs_unlock();
-	vs_say_all(c, tells, ntells, now_ms, &l->push_ms);
+	vs_outbox_send(c, tells, ntells, now_ms, &l->push_ms);
 	free(tells);
 	vs_leaving_say(c, now_ms);
 	vs_hints_save(c, now_ms);

@@ -57,8 +57,8 @@ void vs_leaving_say(struct vs_core *c, int64_t now_ms);	/* reservations */
 void vs_hints_save(struct vs_core *c, int64_t now_ms);
 /* Says the words in their order. *push_ms: when power saving was last told of
  * nodes. */
-void vs_say_all(struct vs_core *c, struct vs_tell *tells, size_t n,
-		int64_t now_ms, int64_t *push_ms);
+void vs_outbox_send(struct vs_core *c, struct vs_outbox_request *tells,
+		    size_t n, int64_t now_ms, int64_t *push_ms);
 
 /* ---- leadership.c: the engine's thread, no lock held ---- */
 

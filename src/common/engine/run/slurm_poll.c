@@ -160,11 +160,11 @@ void vs_leaving_say(struct vs_core *c, int64_t now_ms)
 	free(rows);
 }
 
-void vs_say_all(struct vs_core *c, struct vs_tell *tells, size_t n,
-		int64_t now_ms, int64_t *push_ms)
+void vs_outbox_send(struct vs_core *c, struct vs_outbox_request *tells,
+		    size_t n, int64_t now_ms, int64_t *push_ms)
 {
 	vs_lock();
-	vs_outbox_gots_take(tells, n);
+	vs_outbox_assignments_take(tells, n);
 	vs_unlock();
 	vs_outbox_say(c, tells, n, vs_passes.whole, now_ms, push_ms);
 	vs_lock();

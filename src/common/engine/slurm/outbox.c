@@ -16,9 +16,9 @@
 
 #define PUSH_MS 1000
 
-static struct vs_tell *tells;
+static struct vs_outbox_request *tells;
 static size_t ntells, cap_tells;
-static struct vs_got *gots;		/* of jobs whose prolog is answered */
+static struct vs_assignment *gots;	/* of jobs whose prolog is answered */
 static struct {				/* of prep/vsphere, NULL: the port's */
 	void (*prolog_done)(uint32_t job, bool ok);
 	void (*epilog_done)(uint32_t job);
@@ -31,15 +31,15 @@ void vs_outbox_hooks(void (*prolog_done)(uint32_t job, bool ok),
 	hooks.epilog_done = epilog_done;
 }
 
-const struct vs_tell *vs_outbox_tells(size_t *n)
+const struct vs_outbox_request *vs_outbox_tells(size_t *n)
 {
 	*n = ntells;
 	return tells;
 }
 
-struct vs_tell *vs_outbox_take(size_t *n)
+struct vs_outbox_request *vs_outbox_take(size_t *n)
 {
-	struct vs_tell *all = tells;
+	struct vs_outbox_request *all = tells;
 
 	*n = ntells;
 	tells = NULL;
@@ -52,21 +52,21 @@ void vs_outbox_clear(void)
 	ntells = 0;
 }
 
-void vs_outbox_giveup_unsaid(const char *node)
+void vs_outbox_release_unsent(const char *node)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < ntells; i++)
-		if (tells[i].kind != VS_TELL_GIVEUP || tells[i].job ||
+		if (tells[i].kind != VS_REQUEST_RELEASE || tells[i].job ||
 		    strcmp(tells[i].node, node))
 			tells[kept++] = tells[i];
 	ntells = kept;
 }
 
-void vs_tell(enum vs_tell_kind kind, const char *node,
-	     uint32_t job, bool ok, const char *text)
+void vs_outbox_post(enum vs_outbox_type kind, const char *node,
+		    uint32_t job, bool ok, const char *text)
 {
-	struct vs_tell *t;
+	struct vs_outbox_request *t;
 
 	vs_assert_locked();
 	VS_GROW(tells, cap_tells, ntells + 1);
@@ -83,29 +83,29 @@ void vs_tell(enum vs_tell_kind kind, const char *node,
 	vs_one_line(vs_strlcpy(t->text, text ? text : "", sizeof(t->text)));
 }
 
-void vs_tell_ask(enum vs_tell_kind kind, const char *node,
-		 uint32_t job, bool ok, const char *text, vs_told_fn *done)
+void vs_outbox_ask(enum vs_outbox_type kind, const char *node, uint32_t job,
+		   bool ok, const char *text, vs_outbox_answer_fn *done)
 {
-	vs_tell(kind, node, job, ok, text);
+	vs_outbox_post(kind, node, job, ok, text);
 	tells[ntells - 1].done = done;
 }
 
-void vs_tell_booted(const char *node, int64_t at_ms,
-		    bool ask)
+void vs_outbox_post_booted(const char *node, int64_t at_ms,
+			   bool ask)
 {
-	vs_tell(VS_TELL_BOOTED, node, 0, ask, NULL);
+	vs_outbox_post(VS_REQUEST_BOOTED, node, 0, ask, NULL);
 	tells[ntells - 1].at_ms = at_ms;
 }
 
 /* ---- what jobs got ------------------------------------------------------------ */
 
-void vs_outbox_got(struct vs_got *g)
+void vs_outbox_post_assignment(struct vs_assignment *g)
 {
 	g->next = gots;
 	gots = g;
 }
 
-static void got_free(struct vs_got *g)
+static void got_free(struct vs_assignment *g)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		free(g->rows[i].node);
@@ -119,9 +119,9 @@ static void got_free(struct vs_got *g)
 }
 
 /* The latest of this job, unlinked; NULL: there is none. */
-static struct vs_got *take(uint32_t job)
+static struct vs_assignment *take(uint32_t job)
 {
-	struct vs_got **link = &gots, *g;
+	struct vs_assignment **link = &gots, *g;
 
 	while (*link && (*link)->job != job)
 		link = &(*link)->next;
@@ -131,16 +131,16 @@ static struct vs_got *take(uint32_t job)
 	return g;
 }
 
-void vs_outbox_gots_take(struct vs_tell *said, size_t n)
+void vs_outbox_assignments_take(struct vs_outbox_request *said, size_t n)
 {
 	vs_assert_locked();
 	for (size_t i = 0; i < n; i++)
-		said[i].got = said[i].kind == VS_TELL_PROLOG ||
-			said[i].kind == VS_TELL_GOT ?
+		said[i].got = said[i].kind == VS_REQUEST_PROLOG ||
+			said[i].kind == VS_REQUEST_ASSIGNMENT ?
 			take(said[i].job) : NULL;
 }
 
-static void got_say(const struct vs_port *p, struct vs_tell *t)
+static void got_say(const struct vs_port *p, struct vs_outbox_request *t)
 {
 	if (!t->got)
 		return;
@@ -151,7 +151,7 @@ static void got_say(const struct vs_port *p, struct vs_tell *t)
 	t->got = NULL;
 }
 
-void vs_outbox_gots_clear(void)
+void vs_outbox_assignments_clear(void)
 {
 	while (gots)
 		got_free(take(gots->job));
@@ -160,17 +160,18 @@ void vs_outbox_gots_clear(void)
 /* ---- one word ------------------------------------------------------------------ */
 
 /* t->ok: not for the first time. */
-static void powered_down(const struct vs_tell *t)
+static void powered_down(const struct vs_outbox_request *t)
 {
 	if (t->accepted && !t->ok)
 		vs_info("node=%s is powered down: %s", t->node, t->text);
 }
 
-void vs_outbox_answered(struct vs_core *c, const struct vs_tell *said, size_t n)
+void vs_outbox_answered(struct vs_core *c, const struct vs_outbox_request *said,
+			size_t n)
 {
 	vs_assert_locked();
 	for (size_t i = 0; i < n; i++) {
-		if (said[i].kind == VS_TELL_POWER_DOWN)
+		if (said[i].kind == VS_REQUEST_POWER_DOWN)
 			powered_down(&said[i]);
 		if (said[i].done)
 			said[i].done(c, &said[i], said[i].accepted);
@@ -179,50 +180,58 @@ void vs_outbox_answered(struct vs_core *c, const struct vs_tell *said, size_t n)
 
 #ifdef VS_CRASH_POINTS
 static const char *const tell_names[] = {
-	[VS_TELL_REBUILD] = "rebuild", [VS_TELL_POWER_DOWN] = "power_down",
-	[VS_TELL_FAIL] = "fail", [VS_TELL_GIVEUP] = "giveup",
-	[VS_TELL_SCAN] = "scan", [VS_TELL_PROLOG] = "prolog",
-	[VS_TELL_EPILOG] = "epilog", [VS_TELL_REASON] = "reason",
-	[VS_TELL_SCHEDULE] = "schedule", [VS_TELL_BOOT_PUSH] = "boot_push",
-	[VS_TELL_BOOTED] = "booted", [VS_TELL_ADOPT] = "adopt",
-	[VS_TELL_DRAIN] = "drain", [VS_TELL_UNDRAIN] = "undrain",
-	[VS_TELL_POWER_UP] = "power_up", [VS_TELL_GOT] = "got",
-	[VS_TELL_REQUEUED] = "reason",
+	[VS_REQUEST_REBUILD] = "rebuild",
+	[VS_REQUEST_POWER_DOWN] = "power_down",
+	[VS_REQUEST_FAIL] = "fail",
+	[VS_REQUEST_RELEASE] = "giveup",
+	[VS_REQUEST_SCAN] = "scan",
+	[VS_REQUEST_PROLOG] = "prolog",
+	[VS_REQUEST_EPILOG] = "epilog",
+	[VS_REQUEST_REASON] = "reason",
+	[VS_REQUEST_SCHEDULE] = "schedule",
+	[VS_REQUEST_BOOT_PUSH] = "boot_push",
+	[VS_REQUEST_BOOTED] = "booted",
+	[VS_REQUEST_ADOPT] = "adopt",
+	[VS_REQUEST_DRAIN] = "drain",
+	[VS_REQUEST_UNDRAIN] = "undrain",
+	[VS_REQUEST_POWER_UP] = "power_up",
+	[VS_REQUEST_ASSIGNMENT] = "got",
+	[VS_REQUEST_REQUEUED] = "reason",
 };
 #endif
 
-static bool together(enum vs_tell_kind k)
+static bool together(enum vs_outbox_type k)
 {
-	return k == VS_TELL_SCAN || k == VS_TELL_BOOT_PUSH ||
-	       k == VS_TELL_SCHEDULE;
+	return k == VS_REQUEST_SCAN || k == VS_REQUEST_BOOT_PUSH ||
+	       k == VS_REQUEST_SCHEDULE;
 }
 
-static void say_of_job(struct vs_core *c, struct vs_tell *t)
+static void say_of_job(struct vs_core *c, struct vs_outbox_request *t)
 {
 	const struct vs_port *p = c->port;
 
 	switch (t->kind) {
-	case VS_TELL_PROLOG:
+	case VS_REQUEST_PROLOG:
 		got_say(p, t);
 		if (hooks.prolog_done)
 			hooks.prolog_done(t->job, t->ok);
 		else
 			p->prolog_done(p->ctx, t->job, t->ok);
 		break;
-	case VS_TELL_REQUEUED:
+	case VS_REQUEST_REQUEUED:
 		p->job_requeued(p->ctx, t->job, t->text);
 		break;
-	case VS_TELL_GOT:
+	case VS_REQUEST_ASSIGNMENT:
 		got_say(p, t);
 		break;
-	case VS_TELL_EPILOG:
+	case VS_REQUEST_EPILOG:
 		p->job_got(p->ctx, t->job, NULL, 0);
 		if (hooks.epilog_done)
 			hooks.epilog_done(t->job);
 		else
 			p->epilog_done(p->ctx, t->job);
 		break;
-	case VS_TELL_REASON:
+	case VS_REQUEST_REASON:
 		p->job_reason(p->ctx, t->job, t->text);
 		break;
 	default:
@@ -230,37 +239,37 @@ static void say_of_job(struct vs_core *c, struct vs_tell *t)
 	}
 }
 
-static void say(struct vs_core *c, struct vs_tell *t)
+static void say(struct vs_core *c, struct vs_outbox_request *t)
 {
 	const struct vs_port *p = c->port;
 
 	vs_crash_before("tell", tell_names[t->kind]);
 	switch (t->kind) {
-	case VS_TELL_REBUILD:
+	case VS_REQUEST_REBUILD:
 		t->accepted = !p->node_rebuild(p->ctx, t->node);
 		break;
-	case VS_TELL_POWER_DOWN:
+	case VS_REQUEST_POWER_DOWN:
 		t->accepted = !p->node_power_down(p->ctx, t->node, t->text);
 		break;
-	case VS_TELL_POWER_UP:
+	case VS_REQUEST_POWER_UP:
 		t->accepted = !p->node_power_up(p->ctx, t->node);
 		break;
-	case VS_TELL_FAIL:
+	case VS_REQUEST_FAIL:
 		p->node_fail(p->ctx, t->node, t->job, t->text);
 		break;
-	case VS_TELL_DRAIN:
+	case VS_REQUEST_DRAIN:
 		p->node_drain(p->ctx, t->node, t->text);
 		break;
-	case VS_TELL_UNDRAIN:
+	case VS_REQUEST_UNDRAIN:
 		p->node_undrain(p->ctx, t->node);
 		break;
-	case VS_TELL_GIVEUP:
-		p->node_giveup(p->ctx, t->node, t->job, t->text);
+	case VS_REQUEST_RELEASE:
+		p->node_release(p->ctx, t->node, t->job, t->text);
 		break;
-	case VS_TELL_ADOPT:
+	case VS_REQUEST_ADOPT:
 		p->node_adopt(p->ctx, t->node);
 		break;
-	case VS_TELL_BOOTED:
+	case VS_REQUEST_BOOTED:
 		p->node_booted(p->ctx, t->node, t->at_ms ?
 			       vs_clock() - t->at_ms : -1, t->ok);
 		break;
@@ -271,7 +280,7 @@ static void say(struct vs_core *c, struct vs_tell *t)
 	vs_crash_after("tell", tell_names[t->kind]);
 }
 
-void vs_outbox_say(struct vs_core *c, struct vs_tell *said, size_t n,
+void vs_outbox_say(struct vs_core *c, struct vs_outbox_request *said, size_t n,
 		   bool whole, int64_t now_ms, int64_t *push_ms)
 {
 	const struct vs_port *p = c->port;
@@ -280,9 +289,9 @@ void vs_outbox_say(struct vs_core *c, struct vs_tell *said, size_t n,
 	size_t npush = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		scan |= said[i].kind == VS_TELL_SCAN;
-		schedule |= said[i].kind == VS_TELL_SCHEDULE;
-		if (said[i].kind == VS_TELL_BOOT_PUSH)
+		scan |= said[i].kind == VS_REQUEST_SCAN;
+		schedule |= said[i].kind == VS_REQUEST_SCHEDULE;
+		if (said[i].kind == VS_REQUEST_BOOT_PUSH)
 			push[npush++] = said[i].node;
 		if (!together(said[i].kind))
 			say(c, &said[i]);

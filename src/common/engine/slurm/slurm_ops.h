@@ -124,8 +124,8 @@ struct vs_port {
 	 * it any more: power it down by force (jobs on it are requeued now,
 	 * eligible at once where no slurmd ran them); never DOWN.
 	 * job as in node_fail. */
-	void (*node_giveup)(void *ctx, const char *node, uint32_t job,
-			    const char *reason);
+	void (*node_release)(void *ctx, const char *node, uint32_t job,
+			     const char *reason);
 	/* Make power_save's thread look again (last_node_update). */
 	void (*power_scan)(void *ctx);
 	/* Is this job (still) running and configuring? restart < 0: any run. */

@@ -35,7 +35,7 @@
 #include "engine/state/counters.h"
 #include "engine/state/node_i.h"
 
-struct vs_tell;
+struct vs_outbox_request;
 
 struct vs_orphan {			/* ours, and no node has its name */
 	char vm[VS_MOID_LEN], name[VS_LABEL_LEN];

@@ -67,7 +67,7 @@ void vs_metrics_failed(int step, enum vs_code code)
 		counted.failed[step][code]++;
 }
 
-void vs_metrics_given_up(enum vs_code code)
+void vs_metrics_released(enum vs_code code)
 {
 	counted.given_up[code]++;
 }

@@ -42,7 +42,7 @@ void vs_metrics_clear(void);
 /* A step, of enum vs_op_kind or VS_PACE_BOOT, took so long. */
 void vs_metrics_step(int step, int64_t ms);
 void vs_metrics_failed(int step, enum vs_code code);
-void vs_metrics_given_up(enum vs_code code);
+void vs_metrics_released(enum vs_code code);
 /* Its slurmd has registered after our power-on; ms: since it was seen on, 0: not
  * known. */
 void vs_metrics_started(int64_t ms);
