@@ -14,7 +14,7 @@
 #define ENV_BYTES 16384			/* of one variable */
 
 /* "esx01/0000:3b:00.0", "esx01", "?"; free() it. */
-static char *place_of(const struct vs_port_got *row)
+static char *place_of(const struct vs_slurm_assignment *row)
 {
 	char *word = vs_asprintf("%s%s%s", row->host ? row->host : "?",
 				 row->pfs ? "/" : "", row->pfs ? row->pfs : "");
@@ -32,15 +32,16 @@ static bool same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-static bool same_place(const struct vs_port_got *a, const struct vs_port_got *b)
+static bool same_place(const struct vs_slurm_assignment *a,
+		       const struct vs_slurm_assignment *b)
 {
 	return same(a->adapter, b->adapter) && same(a->host, b->host) &&
 	       same(a->pfs, b->pfs);
 }
 
 /* All rows from the first on that are at its place, as one word, and marked. */
-static char *word_of(const struct vs_port_got *rows, size_t n, size_t first,
-		     bool *said, vs_assignment_fold_fn *fold)
+static char *word_of(const struct vs_slurm_assignment *rows, size_t n,
+		     size_t first, bool *said, vs_assignment_fold_fn *fold)
 {
 	VS_FREE const char **names = vs_calloc(n - first, sizeof(*names));
 	VS_FREE char *folded = NULL, *place = place_of(&rows[first]);
@@ -69,7 +70,7 @@ static bool text_add(char *text, const char *word, size_t left)
 	return true;
 }
 
-char *vs_assignment_text(const struct vs_port_got *rows, size_t n,
+char *vs_assignment_text(const struct vs_slurm_assignment *rows, size_t n,
 			 vs_assignment_fold_fn *fold)
 {
 	VS_FREE bool *said = vs_calloc(n + 1, sizeof(*said));
@@ -113,7 +114,8 @@ bool vs_assignment_env_managed(const char *entry)
 	       !strncmp(entry, VS_ASSIGNMENT_ENV, strlen(VS_ASSIGNMENT_ENV));
 }
 
-char **vs_assignment_env(const struct vs_port_got *rows, size_t n, size_t *nenv)
+char **vs_assignment_env(const struct vs_slurm_assignment *rows, size_t n,
+			 size_t *nenv)
 {
 	char **env = NULL;
 	size_t cap = 0, len = 0;

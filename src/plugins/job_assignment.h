@@ -22,7 +22,7 @@ typedef char *vs_assignment_fold_fn(const char *const *names, size_t n);
 /* "vsphere: adapter=sriov-roce vm[001-002]=esx01/0000:3b:00.0 ... waited_s=0.0
  * provision_s=12.3 ...", at most VS_ASSIGNMENT_TEXT bytes, of places what is
  * too much as "..."; free() it. */
-char *vs_assignment_text(const struct vs_port_got *rows, size_t n,
+char *vs_assignment_text(const struct vs_slurm_assignment *rows, size_t n,
 			 vs_assignment_fold_fn *fold);
 
 /* Returns true if slurm-vsphere wrote the record's line and the line says what
@@ -31,7 +31,7 @@ bool vs_assignment_is_wait(const char *line);
 
 /* "SPANK_VSPHERE_0=vm001=esx01/0000:3b:00.0 vm002=..." and so on; free() each
  * and the array. Nodes of which nothing is known are left out. */
-char **vs_assignment_env(const struct vs_port_got *rows, size_t n,
+char **vs_assignment_env(const struct vs_slurm_assignment *rows, size_t n,
 			 size_t *nenv);
 
 /* Is this entry one of slurm-vsphere's? NULL is none: a submitter can send it. */

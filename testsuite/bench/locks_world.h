@@ -18,7 +18,7 @@
 
 /* ---- Slurm --------------------------------------------------------------------- */
 
-static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
+static void nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++)
@@ -27,7 +27,7 @@ static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 
 static bool jobs_run;		/* one on each VM, of id FIRST_JOB and more */
 
-static void nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
+static void nodes_jobs(void *ctx, struct vs_slurm_job *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++) {
@@ -47,7 +47,7 @@ static bool sees(void *ctx, uint32_t uid)
 	return true;
 }
 
-static const struct vs_port port = {
+static const struct vs_slurm_ops port = {
 	.nodes_read = nodes_read, .nodes_jobs = nodes_jobs,
 	.sees_jobs = sees, .sees_nodes = sees,
 };

@@ -35,7 +35,7 @@ bool vs_private_cloud_missing(void)
 	return false;
 }
 
-/* Of vs_port_slurm_check(), which no test of vsphere.conf calls. */
+/* Of vs_slurm_conf_check(), which no test of vsphere.conf calls. */
 size_t vs_suspend_unmanaged(const char **first, char **list)
 {
 	(void)first;

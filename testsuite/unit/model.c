@@ -270,7 +270,7 @@ static void node_fail(void *ctx, const char *node, uint32_t job,
 		model_set_down(k, reason);
 }
 
-/* As vs_port_node_emptied(). */
+/* As vs_slurm_node_emptied(). */
 static void emptied(struct model_node *n)
 {
 	n->stale = false;
@@ -432,15 +432,15 @@ static void no_reason(void *ctx, uint32_t job, const char *text)
 	(void)text;
 }
 
-static void no_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
-		   size_t n)
+static void no_got(void *ctx, uint32_t job,
+		   const struct vs_slurm_assignment *rows, size_t n)
 {
 	(void)ctx;
 	(void)rows;
 	fake_trace_line("slurm: job_got job=%u rows=%zu", job, n);
 }
 
-const struct vs_port model_port = {
+const struct vs_slurm_ops model_port = {
 	.node_rebuild = node_rebuild, .nodes_boot_push = nodes_boot_push,
 	.node_booted = node_booted, .node_adopt = node_adopt,
 	.node_power_down = node_power_down, .node_fail = node_fail,

@@ -64,7 +64,7 @@ struct model {
 	struct model_job jobs[MODEL_JOBS + 1];	/* by number; none has 0 */
 };
 extern struct model model;
-extern const struct vs_port model_port;
+extern const struct vs_slurm_ops model_port;
 
 void model_begin(unsigned seed, FILE *story);
 unsigned model_random(unsigned below);

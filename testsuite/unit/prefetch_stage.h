@@ -6,11 +6,11 @@
 #include "engine/prefetch/prefetch_i.h"
 #include "engine_stage.h"
 
-static struct vs_port_ahead plan[32];
+static struct vs_slurm_planned plan[32];
 static size_t nplan;
 
 static size_t jobs_ahead(void *ctx, int64_t within_s,
-			 struct vs_port_ahead *rows, size_t max)
+			 struct vs_slurm_planned *rows, size_t max)
 {
 	size_t n = 0;
 
@@ -21,7 +21,7 @@ static size_t jobs_ahead(void *ctx, int64_t within_s,
 	return n;
 }
 
-static const struct vs_port port = { .jobs_ahead = jobs_ahead };
+static const struct vs_slurm_ops port = { .jobs_ahead = jobs_ahead };
 
 STAGE void prefetch_is(int prefetch)
 {
@@ -45,9 +45,9 @@ STAGE void stage(int nodes, int hosts, int vfs, const char *retention,
 
 STAGE void planned(uint32_t job, const char *node, int64_t in_s)
 {
-	struct vs_port_ahead *p = &plan[nplan++];
+	struct vs_slurm_planned *p = &plan[nplan++];
 
-	*p = (struct vs_port_ahead) { .job = job, .in_s = in_s };
+	*p = (struct vs_slurm_planned) { .job = job, .in_s = in_s };
 	vs_strlcpy(p->node, node, sizeof(p->node));
 }
 

@@ -16,7 +16,7 @@ static bool configuring(void *ctx, uint32_t job, int restart)
 	return job != WAITS;	/* the last one was cancelled */
 }
 
-static const struct vs_port port = { .job_configuring = configuring };
+static const struct vs_slurm_ops port = { .job_configuring = configuring };
 
 static size_t waits(void)
 {

@@ -14,7 +14,7 @@
 
 static const char *slurm_knows;		/* a node that slurmctld has */
 
-static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
+static void nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++)
@@ -22,7 +22,7 @@ static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 			!strcmp(rows[i].name, slurm_knows) ? UP : 0;
 }
 
-static const struct vs_port port = { .nodes_read = nodes_read };
+static const struct vs_slurm_ops port = { .nodes_read = nodes_read };
 
 static void start(int nodes)
 {

@@ -152,7 +152,7 @@ static void slurm_check(void *ctx, const struct vs_slurm_bounds *b,
 	   "ResumeRate=0");
 }
 
-static const struct vs_port port = { .is_operator = is_operator,
+static const struct vs_slurm_ops port = { .is_operator = is_operator,
 				     .slurm_check = slurm_check };
 
 static char *check_of(uint32_t uid)

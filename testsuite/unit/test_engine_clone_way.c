@@ -129,9 +129,9 @@ static bool is_operator(void *ctx, uint32_t uid)
 static void plan_is(const char *node, const char *steps, int calls, int most,
 		    int seconds, const char *devices_by)
 {
-	static const struct vs_port port = { .sees_nodes = sees_nodes,
+	static const struct vs_slurm_ops port = { .sees_nodes = sees_nodes,
 					     .is_operator = is_operator };
-	const struct vs_port *was = vs_core.port;
+	const struct vs_slurm_ops *was = vs_core.port;
 	struct vs_err err = { 0 };
 	struct vs_jdoc doc;
 	struct vs_j row, list;

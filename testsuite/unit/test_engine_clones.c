@@ -229,20 +229,22 @@ static void most_of_it_used_is_told(void **st)
 }
 
 static size_t jobs_ahead(void *ctx, int64_t within_s,
-			 struct vs_port_ahead *rows, size_t max)
+			 struct vs_slurm_planned *rows, size_t max)
 {
 	(void)ctx;
 	(void)within_s;
 	(void)max;
-	rows[0] = (struct vs_port_ahead) { .node = "vm3", .job = 9, .in_s = 60 };
+	rows[0] = (struct vs_slurm_planned) { .node = "vm3",
+					      .job = 9,
+					      .in_s = 60 };
 	return 1;
 }
 
 /* vm1 was made in this hour; may vm3 be made ahead of job 9? */
 static size_t made_ahead(int cap)
 {
-	static const struct vs_port port = { .jobs_ahead = jobs_ahead };
-	const struct vs_port *was = vs_core.port;
+	static const struct vs_slurm_ops port = { .jobs_ahead = jobs_ahead };
+	const struct vs_slurm_ops *was = vs_core.port;
 
 	begin_with(4, cap, "warm");
 	vs_core.port = &port;

@@ -13,7 +13,7 @@ static int asked;
 static uint32_t gone;
 
 /* Jobs up to 100 run, the others pend. */
-static void jobs_info(void *ctx, struct vs_port_job_row *rows, size_t n)
+static void jobs_info(void *ctx, struct vs_slurm_job_row *rows, size_t n)
 {
 	(void)ctx;
 	asked++;
@@ -33,7 +33,7 @@ static void jobs_info(void *ctx, struct vs_port_job_row *rows, size_t n)
 	}
 }
 
-static const struct vs_port port = {
+static const struct vs_slurm_ops port = {
 	.sees_jobs = sees_jobs, .sees_nodes = sees_nodes,
 	.jobs_info = jobs_info,
 };

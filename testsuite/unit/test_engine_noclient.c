@@ -16,7 +16,7 @@ static bool active(void *ctx)
 	return true;
 }
 
-static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
+static void nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++)
@@ -44,7 +44,7 @@ static void boot_push(void *ctx, const char *const *nodes, size_t n)
 	pushed = n == 1 && !strcmp(nodes[0], "vm1");
 }
 
-static const struct vs_port port = {
+static const struct vs_slurm_ops port = {
 	.active = active, .nodes_read = nodes_read,
 	.job_configuring = configuring, .prolog_done = prolog_done,
 	.nodes_boot_push = boot_push,

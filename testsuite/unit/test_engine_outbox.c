@@ -19,10 +19,10 @@ static int port_asks(void *ctx, const char *node)
 /* Slurm hears what was asked since the last time. */
 static void slurm_answers(int with)
 {
-	static const struct vs_port answers = {
+	static const struct vs_slurm_ops answers = {
 		.node_rebuild = port_asks, .node_power_up = port_asks,
 	};
-	const struct vs_port *was = vs_core.port;
+	const struct vs_slurm_ops *was = vs_core.port;
 	int64_t push_ms = now;
 
 	answer = with;

@@ -159,7 +159,7 @@ static void a_vm_whose_disks_nobody_knows_keeps_it(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 }
 
-static void nodes_read(void *ctx, struct vs_port_node *nodes, size_t n)
+static void nodes_read(void *ctx, struct vs_slurm_node *nodes, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++)
@@ -169,8 +169,8 @@ static void nodes_read(void *ctx, struct vs_port_node *nodes, size_t n)
 /* Somebody took the parent's mark away: it is an orphan, with children. */
 static void an_orphan_that_others_stand_on_stays(void **st)
 {
-	static const struct vs_port port = { .nodes_read = nodes_read };
-	const struct vs_port *was;
+	static const struct vs_slurm_ops port = { .nodes_read = nodes_read };
+	const struct vs_slurm_ops *was;
 	struct fake_vm *vm, *old;
 
 	(void)st;

@@ -231,7 +231,7 @@ static bool is_operator(void *ctx, uint32_t uid)
 	return operators;
 }
 
-static const struct vs_port port = { .is_operator = is_operator };
+static const struct vs_slurm_ops port = { .is_operator = is_operator };
 
 static bool status_says(const char *part)
 {

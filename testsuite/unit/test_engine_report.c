@@ -13,7 +13,7 @@
 #define STRANGER 1002
 
 /* Job 4711 of OWNER is on every node. */
-static void nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
+static void nodes_jobs(void *ctx, struct vs_slurm_job *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++) {
@@ -53,7 +53,7 @@ static uint32_t component_job(void *ctx, uint32_t leader, uint32_t offset)
 	return leader == 14 ? 200 + offset : 0;
 }
 
-static const struct vs_port port = {
+static const struct vs_slurm_ops port = {
 	.task_job = task_job, .component_job = component_job,
 	.job_waits = job_waits,
 	.sees_jobs = sees_jobs, .sees_nodes = sees_nodes,
@@ -133,9 +133,9 @@ static void a_reason_that_backfill_wiped_is_said_again(void **state)
 	assert_string_equal(reason_said(now + 30000), "");
 }
 
-static struct vs_port_look planned;
+static struct vs_slurm_job_look planned;
 
-static void jobs_look(void *ctx, struct vs_port_look *rows, size_t n)
+static void jobs_look(void *ctx, struct vs_slurm_job_look *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++)
@@ -144,7 +144,7 @@ static void jobs_look(void *ctx, struct vs_port_look *rows, size_t n)
 
 static void slurms_own_plan_is_what_is_expected(void **state)
 {
-	struct vs_port with = port;
+	struct vs_slurm_ops with = port;
 	char at[32], was[32];
 
 	(void)state;
@@ -181,7 +181,7 @@ static enum vs_job_waits note_visit(void *ctx, uint32_t job)
 
 static void of_a_long_queue_all_have_their_turn(void **state)
 {
-	struct vs_port with = port;
+	struct vs_slurm_ops with = port;
 	int wants[] = { 0 };
 	const struct vs_outbox_request *t;
 	size_t n;
@@ -232,8 +232,8 @@ static void slurms_own_reason_takes_ours_back(void **state)
 
 static char got[512];
 
-static void job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
-		    size_t n)
+static void job_got(void *ctx, uint32_t job,
+		    const struct vs_slurm_assignment *rows, size_t n)
 {
 	(void)ctx;
 	snprintf(got, sizeof(got), "%u:", job);
@@ -259,7 +259,7 @@ static void epilog_done(void *ctx, uint32_t job)
 
 static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 {
-	static const struct vs_port to = {
+	static const struct vs_slurm_ops to = {
 		.job_got = job_got, .prolog_done = prolog_done,
 		.epilog_done = epilog_done,
 	};
@@ -437,7 +437,7 @@ static void operators_alone_are_told_the_address_and_nobody_the_account(
 	static const char *const verbs[] = {
 		"status", "check", "hosts", "nodes", "reconcile", "parents",
 	};
-	struct vs_port p = port;
+	struct vs_slurm_ops p = port;
 
 	(void)state;
 	p.is_operator = is_operator;
@@ -460,7 +460,7 @@ static void operators_alone_are_told_the_address_and_nobody_the_account(
 
 static void events_that_the_client_refused_are_shown(void **state)
 {
-	struct vs_port p = port;
+	struct vs_slurm_ops p = port;
 
 	(void)state;
 	p.is_operator = is_operator;

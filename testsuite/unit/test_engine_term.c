@@ -21,7 +21,7 @@ static bool active(void *ctx)
 	return atomic_load(&in_control);
 }
 
-static void nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
+static void nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++)
@@ -36,7 +36,7 @@ static bool configuring(void *ctx, uint32_t job, int restart)
 	return true;
 }
 
-static const struct vs_port port = {
+static const struct vs_slurm_ops port = {
 	.active = active, .nodes_read = nodes_read,
 	.job_configuring = configuring,
 };

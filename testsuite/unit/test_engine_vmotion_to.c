@@ -146,8 +146,8 @@ static void who_waits_keeps_nobody_from_its_turn(void **st)
 
 static char heard_of[64];	/* "vm1:esx2 vm2:esx3 " */
 
-static void job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
-		    size_t n)
+static void job_got(void *ctx, uint32_t job,
+		    const struct vs_slurm_assignment *rows, size_t n)
 {
 	size_t len = strlen(heard_of);
 
@@ -161,8 +161,8 @@ static void job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 /* Two VMs of one job come in one turn: it is told once, of both. */
 static void a_gang_that_moves_is_told_once(void **st)
 {
-	static const struct vs_port port = { .job_got = job_got };
-	const struct vs_port *was = vs_core.port;
+	static const struct vs_slurm_ops port = { .job_got = job_got };
+	const struct vs_slurm_ops *was = vs_core.port;
 	const int both[2] = { 0, 1 };
 	int64_t push_ms = now;
 

@@ -173,7 +173,7 @@ static void its_time_comes_and_it_is_remembered(void **st)
 
 static struct { size_t calls, n; int64_t end; char nodes[64], comment[256]; } said;
 
-static void resvs_set(void *ctx, const struct vs_port_resv *rows, size_t n)
+static void resvs_set(void *ctx, const struct vs_slurm_resv *rows, size_t n)
 {
 	(void)ctx;
 	said.calls++;
@@ -190,7 +190,7 @@ static void say(int after_ms)
 	vs_leaving_say(&vs_core, now);
 }
 
-static const struct vs_port port = { .resvs_set = resvs_set };
+static const struct vs_slurm_ops port = { .resvs_set = resvs_set };
 
 static void two_jobs_on_esx1(void)
 {

@@ -23,10 +23,10 @@ static char *join(const char *const *names, size_t n)
 	return all;
 }
 
-static struct vs_port_got row(const char *node, const char *adapter,
-			      const char *host, const char *pfs)
+static struct vs_slurm_assignment row(const char *node, const char *adapter,
+				      const char *host, const char *pfs)
 {
-	return (struct vs_port_got) {
+	return (struct vs_slurm_assignment) {
 		.node = (char *)node, .adapter = (char *)adapter,
 		.host = (char *)host, .pfs = (char *)pfs,
 	};
@@ -36,7 +36,7 @@ static struct vs_port_got row(const char *node, const char *adapter,
 
 static void the_record_names_each_place_once(void **state)
 {
-	const struct vs_port_got rows[] = {
+	const struct vs_slurm_assignment rows[] = {
 		row("vm1", "roce", "esx1", PF), row("vm2", "roce", "esx2", PF),
 		row("vm3", "roce", "esx1", PF), row("vm4", "eth", "esx1", NULL),
 		row("vm5", "eth", NULL, NULL),
@@ -51,7 +51,7 @@ static void the_record_names_each_place_once(void **state)
 static void a_record_too_long_ends_after_a_whole_word(void **state)
 {
 	static char hosts[100][32];
-	struct vs_port_got rows[100];
+	struct vs_slurm_assignment rows[100];
 	VS_FREE char *text = NULL;
 
 	(void)state;
@@ -69,7 +69,7 @@ static void what_a_job_waited_for_ends_the_record_however_long(void **state)
 {
 	static char took[] = "waited_s=0.0 provision_s=12.3 cold=2";
 	static char hosts[100][32];
-	struct vs_port_got rows[100];
+	struct vs_slurm_assignment rows[100];
 	char *text;
 
 	(void)state;
@@ -103,7 +103,7 @@ static void env_free(char **env, size_t n)
 static void each_of_many_nodes_finds_its_own(void **state)
 {
 	static char names[2000][16], hosts[2000][32];
-	static struct vs_port_got rows[2000];
+	static struct vs_slurm_assignment rows[2000];
 	struct vs_assignment_place place;
 	size_t n;
 	char **env;
@@ -133,7 +133,7 @@ static void each_of_many_nodes_finds_its_own(void **state)
 
 static void a_hosts_odd_name_breaks_no_text(void **state)
 {
-	const struct vs_port_got rows[] = {
+	const struct vs_slurm_assignment rows[] = {
 		row("vm1", "roce", "esx 1=\"a/b\"", PF),
 		row("vm2", "roce", NULL, NULL), row("vm3", "eth", "esx3", NULL),
 	};
@@ -370,7 +370,7 @@ static void what_the_user_says_stays(void **state)
 
 static void what_a_job_waits_for_is_told_from_what_it_got(void **state)
 {
-	static const struct vs_port_got row = {
+	static const struct vs_slurm_assignment row = {
 		.node = "vm1", .adapter = "roce", .host = "esx1", .pfs = "a",
 	};
 	VS_FREE char *got = vs_assignment_text(&row, 1, join);

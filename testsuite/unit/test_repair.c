@@ -28,7 +28,7 @@ void vs_node_bits_powered_down(node_record_t *n)
 	bit_clear(booting_node_bitmap, n->index);
 }
 
-node_record_t *vs_port_node_next(const char *name, int *next)
+node_record_t *vs_slurm_node_next(const char *name, int *next)
 {
 	(void)next;
 	assert_int_equal(locked, 1);
@@ -69,11 +69,11 @@ static void a_node_that_no_job_has_is_idle(void **state)
 			for (int in = 0; in < 2; in++) {
 				set(bases[i] | GOOD |
 				    (silent ? NODE_STATE_NO_RESPOND : 0), in);
-				vs_port_node_repair(&node);
+				vs_slurm_node_repair(&node);
 				assert_int_equal(node.node_state,
 						 NODE_STATE_IDLE | GOOD);
 				assert_true(all_in());
-				assert_false(vs_port_node_stuck(&node));
+				assert_false(vs_slurm_node_stuck(&node));
 			}
 }
 
@@ -82,17 +82,17 @@ static void one_bitmap_that_lacks_it_is_enough(void **state)
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(counted); i++) {
 		set(NODE_STATE_IDLE | GOOD, true);
-		assert_false(vs_port_node_stuck(&node));
+		assert_false(vs_slurm_node_stuck(&node));
 		bit_clear(*counted[i], 0);
-		assert_true(vs_port_node_stuck(&node));
-		vs_port_node_repair(&node);
+		assert_true(vs_slurm_node_stuck(&node));
+		vs_slurm_node_repair(&node);
 		assert_true(all_in());
 	}
 	/* not the one for sharing while a job's whole node is counted */
 	set(NODE_STATE_IDLE | GOOD, true);
 	node.no_share_job_cnt = 1;
 	bit_clear(share_node_bitmap, 0);
-	assert_false(vs_port_node_stuck(&node));
+	assert_false(vs_slurm_node_stuck(&node));
 	node.no_share_job_cnt = 0;
 }
 
@@ -104,7 +104,7 @@ static void a_job_keeps_its_node(void **state)
 		node.comp_job_cnt = i == 1;
 		node.sus_job_cnt = i == 2;
 		set(NODE_STATE_ALLOCATED | GOOD, false);
-		vs_port_node_repair(&node);
+		vs_slurm_node_repair(&node);
 		assert_int_equal(node.node_state, NODE_STATE_ALLOCATED | GOOD);
 		assert_false(all_in());
 	}
@@ -125,16 +125,16 @@ static void whatever_else_is_going_on_is_left_alone(void **state)
 		uint32_t flag = (uint32_t)1 << bit;
 
 		set(NODE_STATE_ALLOCATED | GOOD | flag, true);
-		vs_port_node_repair(&node);
+		vs_slurm_node_repair(&node);
 		assert_int_equal(node.node_state & NODE_STATE_BASE,
 				 flag & repaired ? NODE_STATE_IDLE :
 				 NODE_STATE_ALLOCATED);
 	}
 	/* nor one that isn't powered down, nor one that is DOWN */
 	set(NODE_STATE_ALLOCATED | NODE_STATE_CLOUD, false);
-	assert_false(vs_port_node_stuck(&node));
+	assert_false(vs_slurm_node_stuck(&node));
 	set(NODE_STATE_DOWN | GOOD, false);
-	assert_false(vs_port_node_stuck(&node));
+	assert_false(vs_slurm_node_stuck(&node));
 }
 
 /* As slurmctld's SlurmdTimeout and then power saving leave it. */
@@ -151,11 +151,11 @@ static void a_node_that_was_down_for_its_silence_returns(void **state)
 	for (uint16_t returns = 1; returns <= 2; returns++) {
 		slurm_conf.ret2service = returns;
 		set_down("Not responding", 0);
-		vs_port_node_repair(&node);
+		vs_slurm_node_repair(&node);
 		assert_int_equal(node.node_state, NODE_STATE_IDLE | GOOD);
 		assert_null(node.reason);
 		assert_true(all_in());
-		assert_false(vs_port_node_stuck(&node));
+		assert_false(vs_slurm_node_stuck(&node));
 	}
 }
 
@@ -173,7 +173,7 @@ static void a_node_that_is_down_for_anything_else_stays_down(void **state)
 	slurm_conf.ret2service = 2;
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
 		set_down(rows[i].reason, rows[i].more);
-		vs_port_node_repair(&node);
+		vs_slurm_node_repair(&node);
 		assert_int_equal(node.node_state,
 				 NODE_STATE_DOWN | GOOD | rows[i].more);
 		assert_false(all_in());
@@ -181,12 +181,12 @@ static void a_node_that_is_down_for_anything_else_stays_down(void **state)
 	/* an administrator returns it: ReturnToService=0 */
 	slurm_conf.ret2service = 0;
 	set_down("Not responding", 0);
-	assert_false(vs_port_node_stuck(&node));
+	assert_false(vs_slurm_node_stuck(&node));
 	/* or it is up, and may register */
 	slurm_conf.ret2service = 2;
 	set_down("Not responding", 0);
 	node.node_state &= ~NODE_STATE_POWERED_DOWN;
-	assert_false(vs_port_node_stuck(&node));
+	assert_false(vs_slurm_node_stuck(&node));
 	xfree(node.reason);
 }
 
@@ -194,11 +194,11 @@ static void a_drain_stays(void **state)
 {
 	(void)state;
 	set(NODE_STATE_ALLOCATED | GOOD | NODE_STATE_DRAIN, false);
-	vs_port_node_repair(&node);
+	vs_slurm_node_repair(&node);
 	assert_int_equal(node.node_state,
 			 NODE_STATE_IDLE | GOOD | NODE_STATE_DRAIN);
 	assert_false(bit_test(avail_node_bitmap, 0));
-	assert_false(vs_port_node_stuck(&node));
+	assert_false(vs_slurm_node_stuck(&node));
 }
 
 /* Its VM was off, so that it is powered down by force: no guest registers. */
@@ -212,7 +212,7 @@ static void a_node_that_is_to_go_down_is_idle_without_a_job(void **state)
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(bases); i++) {
 		set(bases[i] | flags, false);
-		vs_port_node_emptied(&node);
+		vs_slurm_node_emptied(&node);
 		assert_int_equal(node.node_state, NODE_STATE_IDLE | flags);
 		assert_false(bit_test(avail_node_bitmap, 0));
 		for (int k = 0; k < 3; k++) {
@@ -220,17 +220,17 @@ static void a_node_that_is_to_go_down_is_idle_without_a_job(void **state)
 			node.comp_job_cnt = k == 1;
 			node.sus_job_cnt = k == 2;
 			set(bases[i] | flags, false);
-			vs_port_node_emptied(&node);
+			vs_slurm_node_emptied(&node);
 			assert_int_equal(node.node_state, bases[i] | flags);
 		}
 		node.sus_job_cnt = 0;
 	}
 	/* one that is not to go down registers, and one that is DOWN stays so */
 	set(NODE_STATE_ALLOCATED | NODE_STATE_CLOUD, false);
-	vs_port_node_emptied(&node);
+	vs_slurm_node_emptied(&node);
 	assert_int_equal(node.node_state, NODE_STATE_ALLOCATED | NODE_STATE_CLOUD);
 	set(NODE_STATE_DOWN | flags, false);
-	vs_port_node_emptied(&node);
+	vs_slurm_node_emptied(&node);
 	assert_int_equal(node.node_state, NODE_STATE_DOWN | flags);
 }
 
@@ -242,7 +242,7 @@ static bool kept(uint32_t state, time_t ago, uint16_t timeout)
 	bit_set(booting_node_bitmap, 0);
 	node.boot_req_time = at;
 	node.resume_timeout = timeout;
-	vs_port_node_boot_kept(&node);
+	vs_slurm_node_boot_kept(&node);
 	/* or a guest that has booted since would be refused */
 	assert_int_equal(node.boot_req_time, at);
 	assert_int_equal(node.node_state, state);
@@ -274,10 +274,10 @@ static void names_that_are_no_more_are_passed_over(void **state)
 
 	(void)state;
 	set(NODE_STATE_ALLOCATED | GOOD, false);
-	vs_port_nodes_repair(names, 2);
+	vs_slurm_nodes_repair(names, 2);
 	assert_true(all_in());
 	assert_int_equal(locked, 0);
-	vs_port_nodes_repair(names, 0);
+	vs_slurm_nodes_repair(names, 0);
 }
 
 int main(void)

@@ -298,7 +298,7 @@ static void records_are_right(void)
 
 static void gets_entry(bool moved)
 {
-	struct vs_port_got rows[NODES] = { 0 };
+	struct vs_slurm_assignment rows[NODES] = { 0 };
 	size_t n = 1 + any(NODES);
 	VS_FREE char *took = words(60);
 
@@ -311,7 +311,7 @@ static void gets_entry(bool moved)
 	rows[0].admin_comment = any(2);
 	rows[0].moved = moved;
 	rows[0].took = any(2) ? took : NULL;
-	vs_port_job_got(NULL, any(20) ? 7 : 8, rows, n);
+	vs_slurm_job_assignment(NULL, any(20) ? 7 : 8, rows, n);
 	for (size_t i = 0; i < n; i++) {
 		free(rows[i].host);
 		free(rows[i].pfs);
@@ -342,11 +342,11 @@ static void jobs_words(void)
 
 	job.job_state = any(4) ? JOB_PENDING : job.job_state;
 	if (any(2))
-		vs_port_job_requeued(NULL, 7, text);
+		vs_slurm_job_requeued(NULL, 7, text);
 	else
-		vs_slurm_port.job_reason(NULL, 7, any(4) ? text : "");
+		vs_slurm_ops_table.job_reason(NULL, 7, any(4) ? text : "");
 	if (any(2))
-		vs_port_wait_renew(&job);
+		vs_slurm_wait_renew(&job);
 }
 
 static void nodes_words(void)
@@ -363,13 +363,13 @@ static void nodes_words(void)
 	}
 	switch (any(4)) {
 	case 0:
-		vs_port_node_fail(NULL, name, VS_JOB_ANY, text);
+		vs_slurm_node_fail(NULL, name, VS_JOB_ANY, text);
 		break;
 	case 1:
-		vs_port_node_drain(NULL, name, text);
+		vs_slurm_node_drain(NULL, name, text);
 		break;
 	case 2:
-		vs_port_node_undrain(NULL, name);
+		vs_slurm_node_undrain(NULL, name);
 		break;
 	default:
 		vs_slurm_node_release(NULL, name, VS_JOB_ANY, text);
@@ -386,8 +386,8 @@ static void node_is_put_right(void)
 	xfree(n->mcs_label);
 	n->mcs_label = any(2) ? xstrdup("label") : NULL;
 	n->owner = any(100);
-	if (vs_port_node_stuck(n)) {
-		vs_port_nodes_repair((const char *const *)names, NODES);
+	if (vs_slurm_node_stuck(n)) {
+		vs_slurm_nodes_repair((const char *const *)names, NODES);
 		assert_null(n->mcs_label);
 		assert_int_equal(n->owner, NO_VAL);
 	}
@@ -403,7 +403,8 @@ static void messages_are_sent(void)
 			NODE_STATE_IDLE | NODE_STATE_POWERING_UP :
 			NODE_STATE_DOWN);
 		boots += !!(nodes[i].node_state & NODE_STATE_POWERING_UP);
-		vs_port_node_booted(NULL, names[i], any(2) ? (int64_t)any(9) : -1, true);
+		vs_slurm_node_booted(NULL, names[i],
+				     any(2) ? (int64_t)any(9) : -1, true);
 	}
 	assert_int_equal(messages, before + boots);
 }
@@ -419,7 +420,7 @@ static void one_thing(void)
 		gets_entry(true);
 		break;
 	case 3:
-		vs_port_job_got(NULL, 7, NULL, 0);
+		vs_slurm_job_assignment(NULL, 7, NULL, 0);
 		break;
 	case 4:
 		jobs_words();
@@ -536,7 +537,7 @@ static time_t start_after(enum job_state_reason reason, time_t in_s)
 	job_comes();
 	job.state_reason = reason;
 	job.start_time = at;
-	vs_slurm_port.job_reason(NULL, 7, "needs 8 VFs, 4 free");
+	vs_slurm_ops_table.job_reason(NULL, 7, "needs 8 VFs, 4 free");
 	left = job.start_time;
 	job_goes();
 	return left == at ? in_s : left;
@@ -603,7 +604,7 @@ static void a_reservation_is_described_in_slurms_memory(void **state)
 	resv_list = list_create(NULL);
 	for (int round = 0; round < ROUNDS / 10; round++) {
 		VS_FREE char *comment = words(300);
-		const struct vs_port_resv row = {
+		const struct vs_slurm_resv row = {
 			.name = (char *)"vsphere_esx01",
 			.nodes = (char *)(any(2) ? "vm001" : "vm001,vm003"),
 			.comment = comment, .start = time(NULL) + any(100),
@@ -611,7 +612,7 @@ static void a_reservation_is_described_in_slurms_memory(void **state)
 		};
 
 		resv_made = false;
-		vs_port_resvs_set(NULL, &row, 1);
+		vs_slurm_resvs_set(NULL, &row, 1);
 		assert_true(resv_made);
 	}
 	FREE_NULL_LIST(resv_list);

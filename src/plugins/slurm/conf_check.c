@@ -351,7 +351,7 @@ static void others(vs_slurm_found *fn, void *arg)
 	xfree(list);
 }
 
-void vs_port_slurm_check(void *ctx, const struct vs_slurm_bounds *b,
+void vs_slurm_conf_check(void *ctx, const struct vs_slurm_bounds *b,
 			 vs_slurm_found *fn, void *arg)
 {
 	(void)ctx;

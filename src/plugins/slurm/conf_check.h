@@ -16,9 +16,10 @@ void vs_slurm_checks(const struct vs_slurm_bounds *b, vs_slurm_found *fn,
  * merely hurt are logged as errors, once per process. */
 int vs_conf_check_slurm(struct vs_err *err);
 
-/* The same for vs_port.slurm_check, with the nodes that are no VMs and would be
- * powered down. It takes CONF, PART and NODE locks for as long as that takes. */
-void vs_port_slurm_check(void *ctx, const struct vs_slurm_bounds *b,
+/* The same for vs_slurm_ops.slurm_check, with the nodes that are no VMs and
+ * would be powered down. It takes CONF, PART and NODE locks for as long as that
+ * takes. */
+void vs_slurm_conf_check(void *ctx, const struct vs_slurm_bounds *b,
 			 vs_slurm_found *fn, void *arg);
 
 #endif

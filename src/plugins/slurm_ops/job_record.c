@@ -60,10 +60,10 @@ static void admin_comment_set(job_record_t *job_ptr, const char *text)
 }
 
 /* What it waited for stands; its nodes keep what they were told at the launch. */
-static void moved(job_record_t *job_ptr, const struct vs_port_got *rows,
+static void moved(job_record_t *job_ptr, const struct vs_slurm_assignment *rows,
 		  size_t n)
 {
-	VS_FREE struct vs_port_got *now = vs_calloc(n, sizeof(*now));
+	VS_FREE struct vs_slurm_assignment *now = vs_calloc(n, sizeof(*now));
 	VS_FREE char *text = NULL, *took = NULL;
 	const char *was = strstr(job_ptr->system_comment, " waited_s=");
 
@@ -78,8 +78,8 @@ static void moved(job_record_t *job_ptr, const struct vs_port_got *rows,
 		comment_set(&job_ptr->admin_comment, text);
 }
 
-void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
-		     size_t n)
+void vs_slurm_job_assignment(void *ctx, uint32_t job,
+			     const struct vs_slurm_assignment *rows, size_t n)
 {
 	VS_FREE char *text = n && !rows[0].moved ?
 		vs_assignment_text(rows, n, fold) : NULL;
@@ -114,7 +114,7 @@ void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
 	free(env);
 }
 
-void vs_port_job_requeued(void *ctx, uint32_t job, const char *text)
+void vs_slurm_job_requeued(void *ctx, uint32_t job, const char *text)
 {
 	VS_FREE char *line = vs_asprintf(REQUEUED "%.*s",
 		VS_ASSIGNMENT_TEXT - (int)strlen(REQUEUED), text);

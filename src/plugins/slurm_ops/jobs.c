@@ -8,7 +8,7 @@
 #include "ops_i.h"
 #include "util/mem.h"
 
-uint32_t vs_port_task_job(void *ctx, uint32_t array, uint32_t task)
+uint32_t vs_slurm_task_job(void *ctx, uint32_t array, uint32_t task)
 {
 	job_record_t *job_ptr;
 	uint32_t job;
@@ -21,7 +21,7 @@ uint32_t vs_port_task_job(void *ctx, uint32_t array, uint32_t task)
 	return job;
 }
 
-uint32_t vs_port_component_job(void *ctx, uint32_t leader, uint32_t offset)
+uint32_t vs_slurm_component_job(void *ctx, uint32_t leader, uint32_t offset)
 {
 	job_record_t *job_ptr;
 	uint32_t job;
@@ -34,8 +34,8 @@ uint32_t vs_port_component_job(void *ctx, uint32_t leader, uint32_t offset)
 	return job;
 }
 
-int vs_port_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
-		     size_t state_size, char *reason, size_t reason_size)
+int vs_slurm_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
+		      size_t state_size, char *reason, size_t reason_size)
 {
 	job_record_t *job_ptr;
 
@@ -87,7 +87,7 @@ static void id_of(const job_record_t *job_ptr, char *out, size_t size)
 		snprintf(out, size, "%u", job_ptr->job_id);
 }
 
-static void row_fill(struct vs_port_job_row *row)
+static void row_fill(struct vs_slurm_job_row *row)
 {
 	job_record_t *job_ptr = find_job_record(row->job);
 
@@ -95,7 +95,7 @@ static void row_fill(struct vs_port_job_row *row)
 	if (!job_ptr)
 		return;
 	row->uid = job_ptr->user_id;
-	row->waits = vs_port_waits(job_ptr);
+	row->waits = vs_slurm_waits(job_ptr);
 	id_of(job_ptr, row->id, sizeof(row->id));
 	vs_strlcpy(row->partition, job_ptr->partition ? job_ptr->partition : "",
 		   sizeof(row->partition));
@@ -104,26 +104,26 @@ static void row_fill(struct vs_port_job_row *row)
 	vs_strlcpy(row->reason, vs_reason_name(job_ptr), sizeof(row->reason));
 }
 
-void vs_port_jobs_info(void *ctx, struct vs_port_job_row *rows, size_t n)
+void vs_slurm_jobs_info(void *ctx, struct vs_slurm_job_row *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++) {
-		if (i % VS_PORT_SLICE == 0)
+		if (i % VS_SLURM_SLICE == 0)
 			vs_lock_jobs_read();
 		row_fill(&rows[i]);
-		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
+		if (i % VS_SLURM_SLICE == VS_SLURM_SLICE - 1 || i == n - 1)
 			vs_unlock_jobs_read();
 	}
 }
 
-static void look(struct vs_port_look *row)
+static void look(struct vs_slurm_job_look *row)
 {
 	const job_record_t *job_ptr = find_job_record(row->job);
 
 	row->is = VS_JOB_GONE;
 	if (!job_ptr)
 		return;
-	if (vs_port_on_its_nodes(job_ptr)) {
+	if (vs_slurm_on_its_nodes(job_ptr)) {
 		row->is = VS_JOB_RUNNING;
 		row->end = IS_JOB_SUSPENDED(job_ptr) ? INT64_MAX :
 			job_ptr->end_time;
@@ -134,14 +134,14 @@ static void look(struct vs_port_look *row)
 	}
 }
 
-void vs_port_jobs_look(void *ctx, struct vs_port_look *rows, size_t n)
+void vs_slurm_jobs_look(void *ctx, struct vs_slurm_job_look *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++) {
-		if (i % VS_PORT_SLICE == 0)
+		if (i % VS_SLURM_SLICE == 0)
 			vs_lock_jobs_read();
 		look(&rows[i]);
-		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
+		if (i % VS_SLURM_SLICE == VS_SLURM_SLICE - 1 || i == n - 1)
 			vs_unlock_jobs_read();
 	}
 }

@@ -45,7 +45,7 @@ static bool as_allocated(const node_record_t *n)
 }
 
 /* Set DOWN by slurmctld itself, for its silence. */
-bool vs_port_node_silent(const node_record_t *n)
+bool vs_slurm_node_silent(const node_record_t *n)
 {
 	return IS_NODE_DOWN(n) && !IS_NODE_DRAIN(n) &&
 	       !xstrncmp(n->reason, "Not responding", 14);
@@ -65,13 +65,13 @@ static bool counted_out(const node_record_t *n)
 		 !bit_test(share_node_bitmap, n->index));
 }
 
-bool vs_port_node_stuck(const node_record_t *n)
+bool vs_slurm_node_stuck(const node_record_t *n)
 {
 	if (!rests(n))
 		return false;
 	if (as_allocated(n))
 		return true;
-	if (vs_port_node_silent(n) && !no_use(n))
+	if (vs_slurm_node_silent(n) && !no_use(n))
 		return slurm_conf.ret2service;
 	return (n->node_state & NODE_STATE_BASE) == NODE_STATE_IDLE &&
 		!no_use(n) &&
@@ -88,9 +88,9 @@ static const char *stuck_words(const node_record_t *n)
 		"need not respond" : "was counted as not available";
 }
 
-void vs_port_node_repair(node_record_t *n)
+void vs_slurm_node_repair(node_record_t *n)
 {
-	if (!vs_port_node_stuck(n))
+	if (!vs_slurm_node_stuck(n))
 		return;
 	info("slurm-vsphere: node %s is powered down and %s: it is idle again",
 	     n->name, stuck_words(n));
@@ -110,7 +110,7 @@ void vs_port_node_repair(node_record_t *n)
 	last_node_update = time(NULL);
 }
 
-int vs_port_resume_timeout(const node_record_t *n)
+int vs_slurm_resume_timeout(const node_record_t *n)
 {
 	return n->resume_timeout && n->resume_timeout != NO_VAL16 ?
 		n->resume_timeout : slurm_conf.resume_timeout;
@@ -121,15 +121,15 @@ int vs_port_resume_timeout(const node_record_t *n)
  * saving's first tick comes before vCenter is there. ResumeTimeout is about the
  * nodes of that bitmap alone. The engine's next push sets the bit again.
  */
-void vs_port_node_boot_kept(node_record_t *n)
+void vs_slurm_node_boot_kept(node_record_t *n)
 {
 	if ((n->node_state & NODE_STATE_POWERING_UP) &&
-	    n->boot_req_time < time(NULL) - vs_port_resume_timeout(n) / 2)
+	    n->boot_req_time < time(NULL) - vs_slurm_resume_timeout(n) / 2)
 		bit_clear(booting_node_bitmap, n->index);
 }
 
 /* kill_running_job_by_node_name() makes a node idle only by its jobs' ends. */
-void vs_port_node_emptied(node_record_t *n)
+void vs_slurm_node_emptied(node_record_t *n)
 {
 	if (!(n->node_state & NODE_STATE_POWER_DOWN) || !as_allocated(n) ||
 	    !no_job(n))
@@ -138,7 +138,7 @@ void vs_port_node_emptied(node_record_t *n)
 	last_node_update = time(NULL);
 }
 
-void vs_port_nodes_repair(const char *const *names, size_t n)
+void vs_slurm_nodes_repair(const char *const *names, size_t n)
 {
 	int next = 0;
 
@@ -146,10 +146,10 @@ void vs_port_nodes_repair(const char *const *names, size_t n)
 		return;
 	vs_lock_write();
 	for (size_t i = 0; i < n; i++) {
-		node_record_t *node_ptr = vs_port_node_next(names[i], &next);
+		node_record_t *node_ptr = vs_slurm_node_next(names[i], &next);
 
 		if (node_ptr)
-			vs_port_node_repair(node_ptr);
+			vs_slurm_node_repair(node_ptr);
 	}
 	vs_unlock_write();
 }

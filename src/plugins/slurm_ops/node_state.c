@@ -53,7 +53,7 @@ static bool going(const node_record_t *n)
 	return (n->node_state & NODE_STATE_POWER_DOWN) && !n->run_job_cnt;
 }
 
-int vs_port_node_rebuild(void *ctx, const char *node)
+int vs_slurm_node_rebuild(void *ctx, const char *node)
 {
 	node_record_t *n;
 	int rc = -1;
@@ -64,7 +64,7 @@ int vs_port_node_rebuild(void *ctx, const char *node)
 	if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
 		rc = 0;		/* asked twice, or booting anyway */
 	} else if (n && !(n->node_state & (POWER_FLAGS | NODE_STATE_COMPLETING)) &&
-		   !going(n) && !IS_NODE_DOWN(n) && !vs_port_node_runs(n)) {
+		   !going(n) && !IS_NODE_DOWN(n) && !vs_slurm_node_runs(n)) {
 		set_powering_up(n, time(NULL));
 		list_for_each(job_list, mark_job, n);
 		rc = 0;
@@ -75,7 +75,7 @@ int vs_port_node_rebuild(void *ctx, const char *node)
 
 /* Half a ResumeTimeout behind, never now: a guest that boots where vCenter
  * can't be asked is to be taken all the same. ResumeTimeout holds again. */
-void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
+void vs_slurm_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 {
 	int next = 0;
 
@@ -83,17 +83,17 @@ void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		node_record_t *n;
 
-		if (i % VS_PORT_SLICE == 0)
+		if (i % VS_SLURM_SLICE == 0)
 			vs_lock_nodes_write();
-		n = vs_port_node_next(nodes[i], &next);
+		n = vs_slurm_node_next(nodes[i], &next);
 		if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
 			time_t least = time(NULL) -
-				vs_port_resume_timeout(n) / 2;
+				vs_slurm_resume_timeout(n) / 2;
 
 			n->boot_req_time = MAX(n->boot_req_time, least);
 			bit_set(booting_node_bitmap, n->index);
 		}
-		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == count - 1)
+		if (i % VS_SLURM_SLICE == VS_SLURM_SLICE - 1 || i == count - 1)
 			vs_unlock_nodes_write();
 	}
 }
@@ -109,7 +109,7 @@ void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t count)
  * guest can register. It is about nodes of that bitmap alone; BootTimeout, which
  * the engine counts from when it saw the VM on, ends the boot instead.
  */
-void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
+void vs_slurm_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
 {
 	node_record_t *n;
 	time_t now = time(NULL);
@@ -122,7 +122,7 @@ void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
 			n->boot_req_time = now - ago_ms / 1000 - BOOT_SLACK_S;
 		else if (ask)
 			n->boot_req_time = 1;
-		if (n->boot_req_time < now - vs_port_resume_timeout(n) / 2)
+		if (n->boot_req_time < now - vs_slurm_resume_timeout(n) / 2)
 			bit_clear(booting_node_bitmap, n->index);
 		if (ask)
 			vs_node_ask_registration(n);
@@ -135,7 +135,7 @@ void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
  * with it slurmctld takes only a guest that booted after boot_req_time, and
  * an old boot_req_time is ResumeTimeout's prey at once.
  */
-int vs_port_node_adopt(void *ctx, const char *node)
+int vs_slurm_node_adopt(void *ctx, const char *node)
 {
 	node_record_t *n;
 	int rc = -1;
@@ -159,7 +159,7 @@ int vs_port_node_adopt(void *ctx, const char *node)
  * The raw flag alone let a job onto the node before power saving's next tick,
  * and spoiled nodes that were on their way down already.
  */
-int vs_port_node_power_down(void *ctx, const char *node, const char *why)
+int vs_slurm_node_power_down(void *ctx, const char *node, const char *why)
 {
 	const uint32_t not_idle = POWER_FLAGS | NODE_STATE_COMPLETING |
 		NODE_STATE_REBOOT_REQUESTED | NODE_STATE_REBOOT_ISSUED;
@@ -222,8 +222,8 @@ static bool came_too_late(const node_record_t *n, uint32_t job)
 		!bit_test(job_ptr->node_bitmap, n->index);
 }
 
-void vs_port_node_fail(void *ctx, const char *node, uint32_t job,
-		       const char *reason)
+void vs_slurm_node_fail(void *ctx, const char *node, uint32_t job,
+			const char *reason)
 {
 	node_record_t *n;
 
@@ -254,7 +254,7 @@ static void drain(node_record_t *n, const char *reason)
 	xfree(text);
 }
 
-void vs_port_node_drain(void *ctx, const char *node, const char *reason)
+void vs_slurm_node_drain(void *ctx, const char *node, const char *reason)
 {
 	node_record_t *n;
 
@@ -266,7 +266,7 @@ void vs_port_node_drain(void *ctx, const char *node, const char *reason)
 	vs_unlock_write();
 }
 
-void vs_port_node_refuse(node_record_t *n, const char *why)
+void vs_slurm_node_refuse(node_record_t *n, const char *why)
 {
 	if (IS_NODE_DRAIN(n))
 		return;
@@ -288,7 +288,7 @@ static void update_state(const char *node, uint32_t state, const char *reason)
 		      node);
 }
 
-void vs_port_node_undrain(void *ctx, const char *node)
+void vs_slurm_node_undrain(void *ctx, const char *node)
 {
 	node_record_t *n;
 
@@ -315,12 +315,12 @@ void vs_port_node_undrain(void *ctx, const char *node)
 static bool taken_away(const node_record_t *n)
 {
 	return (IS_NODE_DOWN(n) || IS_NODE_DRAIN(n)) && n->reason &&
-	       *n->reason && !reason_ours(n) && !vs_port_node_silent(n);
+	       *n->reason && !reason_ours(n) && !vs_slurm_node_silent(n);
 }
 
 /* Slurm's own reasons for a boot that didn't come, or came by itself, name no
  * fault that an administrator has found. */
-bool vs_port_node_taken(const node_record_t *n)
+bool vs_slurm_node_taken(const node_record_t *n)
 {
 	return taken_away(n) && xstrncmp(n->reason, "ResumeTimeout", 13) &&
 	       xstrncmp(n->reason, "Node unexpectedly rebooted", 26) &&
@@ -346,11 +346,11 @@ void vs_slurm_node_release(void *ctx, const char *node, uint32_t job,
 		    !(n->node_state & NODE_STATE_POWERED_DOWN))) {
 		char *text = xstrdup_printf(VS_REASON_TAG "%s", reason);
 
-		if (vs_port_node_silent(n))
+		if (vs_slurm_node_silent(n))
 			update_state(node, NODE_RESUME, NULL);
 		update_state(node, NODE_STATE_POWER_DOWN |
 			     NODE_STATE_POWERED_DOWN, text);
-		vs_port_node_emptied(n);
+		vs_slurm_node_emptied(n);
 		xfree(text);
 	}
 	vs_unlock_write();
@@ -358,7 +358,7 @@ void vs_slurm_node_release(void *ctx, const char *node, uint32_t job,
 
 /* A node that is down, drained, planned for other jobs or changing its state is
  * never powered up here. */
-int vs_port_node_power_up(void *ctx, const char *node)
+int vs_slurm_node_power_up(void *ctx, const char *node)
 {
 	const uint32_t others = NODE_STATE_POWERING_UP |
 		NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN |
@@ -380,7 +380,7 @@ int vs_port_node_power_up(void *ctx, const char *node)
 	return rc;
 }
 
-void vs_port_power_scan(void *ctx)
+void vs_slurm_power_scan(void *ctx)
 {
 	(void)ctx;
 	vs_lock_nodes_write();

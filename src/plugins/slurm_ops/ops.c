@@ -24,15 +24,15 @@ static bool controlling;
 static time_t taken_at;		/* shutdown_time when control was taken */
 static bool saves;		/* the thread that saves state was seen since */
 
-bool vs_port_take(void)
+bool vs_slurm_take(void)
 {
 	__atomic_store_n(&taken_at, slurmctld_config.shutdown_time,
 			 __ATOMIC_RELEASE);
 	__atomic_store_n(&saves, false, __ATOMIC_RELEASE);
-	return vs_port_active_set(true);
+	return vs_slurm_active_set(true);
 }
 
-bool vs_port_active_set(bool active)
+bool vs_slurm_active_set(bool active)
 {
 	return __atomic_exchange_n(&controlling, active, __ATOMIC_ACQ_REL);
 }
@@ -70,13 +70,13 @@ static bool port_active(void *ctx)
 	if (!at)
 		__atomic_store_n(&taken_at, 0, __ATOMIC_RELEASE);
 	else if (at != __atomic_load_n(&taken_at, __ATOMIC_ACQUIRE))
-		vs_port_active_set(false);
+		vs_slurm_active_set(false);
 	if (saving)
 		__atomic_store_n(&saves, true, __ATOMIC_RELEASE);
 	else if (__atomic_exchange_n(&saves, false, __ATOMIC_ACQ_REL))
-		vs_port_active_set(false);
+		vs_slurm_active_set(false);
 	if (resumes(saving && !at))
-		vs_port_active_set(true);
+		vs_slurm_active_set(true);
 	return __atomic_load_n(&controlling, __ATOMIC_ACQUIRE);
 }
 
@@ -119,9 +119,9 @@ static uint32_t flags_of(const node_record_t *n)
 			flags |= map[i].ours;
 	if (base == NODE_STATE_DOWN)
 		flags |= VS_NODE_DOWN;
-	if (vs_port_node_silent(n))
+	if (vs_slurm_node_silent(n))
 		flags |= VS_NODE_SILENT;
-	else if (vs_port_node_taken(n))
+	else if (vs_slurm_node_taken(n))
 		flags |= VS_NODE_TAKEN;
 	if (n->run_job_cnt || n->sus_job_cnt || base == NODE_STATE_ALLOCATED ||
 	    base == NODE_STATE_MIXED)
@@ -133,7 +133,7 @@ static uint32_t flags_of(const node_record_t *n)
 	return flags | vs_suspend_excluded(n);
 }
 
-node_record_t *vs_port_node_next(const char *name, int *next)
+node_record_t *vs_slurm_node_next(const char *name, int *next)
 {
 	node_record_t *n = NULL;
 
@@ -150,7 +150,7 @@ node_record_t *vs_port_node_next(const char *name, int *next)
 #define REPAIRED_AT_ONCE 100	/* under one hold of the lock; the rest later */
 
 /* In slices: slurmctld's lock is never held for all of a large site. */
-static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
+static void port_nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 {
 	const char *stuck[REPAIRED_AT_ONCE];
 	size_t nstuck = 0;
@@ -161,17 +161,17 @@ static void port_nodes_read(void *ctx, struct vs_port_node *rows, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		node_record_t *node_ptr;
 
-		if (i % VS_PORT_SLICE == 0)
+		if (i % VS_SLURM_SLICE == 0)
 			vs_lock_nodes_read();
-		node_ptr = vs_port_node_next(rows[i].name, &next);
+		node_ptr = vs_slurm_node_next(rows[i].name, &next);
 		rows[i].flags = node_ptr ? flags_of(node_ptr) : 0;
 		if (node_ptr && nstuck < VS_COUNT(stuck) &&
-		    vs_port_node_stuck(node_ptr))
+		    vs_slurm_node_stuck(node_ptr))
 			stuck[nstuck++] = rows[i].name;
-		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
+		if (i % VS_SLURM_SLICE == VS_SLURM_SLICE - 1 || i == n - 1)
 			vs_unlock_nodes_read();
 	}
-	vs_port_nodes_repair(stuck, nstuck);
+	vs_slurm_nodes_repair(stuck, nstuck);
 }
 
 static bool port_job_configuring(void *ctx, uint32_t job, int restart)
@@ -188,7 +188,7 @@ static bool port_job_configuring(void *ctx, uint32_t job, int restart)
 	return yes;
 }
 
-bool vs_port_on_its_nodes(const job_record_t *job_ptr)
+bool vs_slurm_on_its_nodes(const job_record_t *job_ptr)
 {
 	return (IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) &&
 	       job_ptr->node_bitmap;
@@ -205,13 +205,13 @@ static int runs_there(void *x, void *arg)
 	job_record_t *job_ptr = x;
 	struct runs *runs = arg;
 
-	runs->launched |= vs_port_on_its_nodes(job_ptr) &&
+	runs->launched |= vs_slurm_on_its_nodes(job_ptr) &&
 		!vs_job_in_prolog(job_ptr) &&
 		bit_test(job_ptr->node_bitmap, runs->node_ptr->index);
 	return 0;
 }
 
-bool vs_port_node_runs(const node_record_t *node_ptr)
+bool vs_slurm_node_runs(const node_record_t *node_ptr)
 {
 	struct runs runs = { .node_ptr = node_ptr };
 
@@ -231,7 +231,7 @@ static int note_job(void *x, void *arg)
 	job_record_t *job_ptr = x;
 	struct all_placed *all = arg;
 
-	if (!vs_port_on_its_nodes(job_ptr))
+	if (!vs_slurm_on_its_nodes(job_ptr))
 		return 0;
 	VS_EACH_BIT(i, job_ptr->node_bitmap)
 		if (i < all->count && !all->by_node[i].job)
@@ -242,7 +242,7 @@ static int note_job(void *x, void *arg)
 }
 
 /* Nodes are looked up in slices. */
-static void port_nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
+static void port_nodes_jobs(void *ctx, struct vs_slurm_job *rows, size_t n)
 {
 	struct all_placed all;
 	int next = 0;
@@ -257,14 +257,14 @@ static void port_nodes_jobs(void *ctx, struct vs_port_job *rows, size_t n)
 		struct placed none = { 0 }, *placed = &none;
 		const node_record_t *node_ptr;
 
-		if (i % VS_PORT_SLICE == 0)
+		if (i % VS_SLURM_SLICE == 0)
 			vs_lock_nodes_read();
-		node_ptr = vs_port_node_next(rows[i].node, &next);
+		node_ptr = vs_slurm_node_next(rows[i].node, &next);
 		if (node_ptr && (int)node_ptr->index < all.count)
 			placed = &all.by_node[node_ptr->index];
 		rows[i].job = placed->job;
 		rows[i].uid = placed->uid;
-		if (i % VS_PORT_SLICE == VS_PORT_SLICE - 1 || i == n - 1)
+		if (i % VS_SLURM_SLICE == VS_SLURM_SLICE - 1 || i == n - 1)
 			vs_unlock_nodes_read();
 	}
 	free(all.by_node);
@@ -345,7 +345,7 @@ static bool reason_is_ours(const job_record_t *job_ptr)
 		job_ptr->state_reason == WAIT_NODE_NOT_AVAIL);
 }
 
-enum vs_job_waits vs_port_waits(const job_record_t *job_ptr)
+enum vs_job_waits vs_slurm_waits(const job_record_t *job_ptr)
 {
 	if (!IS_JOB_PENDING(job_ptr))
 		return VS_WAITS_NOT;
@@ -366,12 +366,12 @@ static enum vs_job_waits port_job_waits(void *ctx, uint32_t job)
 	vs_lock_jobs_read();
 	job_ptr = find_job_record(job);
 	if (job_ptr)
-		waits = vs_port_waits(job_ptr);
+		waits = vs_slurm_waits(job_ptr);
 	vs_unlock_jobs_read();
 	return waits;
 }
 
-void vs_port_wait_over(job_record_t *job_ptr)
+void vs_slurm_wait_over(job_record_t *job_ptr)
 {
 	if (!vs_assignment_is_wait(job_ptr->system_comment))
 		return;
@@ -379,10 +379,10 @@ void vs_port_wait_over(job_record_t *job_ptr)
 	last_job_update = time(NULL);
 }
 
-void vs_port_wait_renew(job_record_t *job_ptr)
+void vs_slurm_wait_renew(job_record_t *job_ptr)
 {
 	if (IS_JOB_PENDING(job_ptr) && !reason_is_ours(job_ptr))
-		vs_port_wait_over(job_ptr);
+		vs_slurm_wait_over(job_ptr);
 }
 
 static bool comment_says(job_record_t *job_ptr, const char *text)
@@ -423,7 +423,7 @@ static void port_job_reason(void *ctx, uint32_t job, const char *text)
 	vs_lock_jobs_write();
 	job_ptr = find_job_record(job);
 	if (job_ptr && !text[0]) {
-		vs_port_wait_over(job_ptr);
+		vs_slurm_wait_over(job_ptr);
 	} else if (job_ptr && reason_is_ours(job_ptr)) {
 		if (xstrcmp(job_ptr->state_desc, text)) {
 			xfree(job_ptr->state_desc);
@@ -444,37 +444,37 @@ static void port_schedule(void *ctx)
 	queue_job_scheduler();
 }
 
-const struct vs_port vs_slurm_port = {
+const struct vs_slurm_ops vs_slurm_ops_table = {
 	.active = port_active,
 	.nodes_read = port_nodes_read,
-	.node_rebuild = vs_port_node_rebuild,
-	.nodes_boot_push = vs_port_nodes_boot_push,
-	.node_booted = vs_port_node_booted,
-	.node_adopt = vs_port_node_adopt,
-	.node_power_down = vs_port_node_power_down,
-	.node_fail = vs_port_node_fail,
-	.node_drain = vs_port_node_drain,
-	.node_undrain = vs_port_node_undrain,
+	.node_rebuild = vs_slurm_node_rebuild,
+	.nodes_boot_push = vs_slurm_nodes_boot_push,
+	.node_booted = vs_slurm_node_booted,
+	.node_adopt = vs_slurm_node_adopt,
+	.node_power_down = vs_slurm_node_power_down,
+	.node_fail = vs_slurm_node_fail,
+	.node_drain = vs_slurm_node_drain,
+	.node_undrain = vs_slurm_node_undrain,
 	.node_release = vs_slurm_node_release,
-	.power_scan = vs_port_power_scan,
+	.power_scan = vs_slurm_power_scan,
 	.job_configuring = port_job_configuring,
 	.prolog_done = port_prolog_done, .epilog_done = port_epilog_done,
 	.job_reason = port_job_reason,
-	.job_requeued = vs_port_job_requeued,
+	.job_requeued = vs_slurm_job_requeued,
 	.job_waits = port_job_waits,
-	.job_got = vs_port_job_got,
+	.job_got = vs_slurm_job_assignment,
 	.schedule = port_schedule,
 	.nodes_jobs = port_nodes_jobs,
-	.jobs_look = vs_port_jobs_look,
+	.jobs_look = vs_slurm_jobs_look,
 	.is_operator = port_is_operator,
 	.sees_jobs = port_sees_jobs,
 	.sees_nodes = port_sees_nodes,
-	.jobs_ahead = vs_port_jobs_ahead,
-	.resvs_set = vs_port_resvs_set,
-	.node_power_up = vs_port_node_power_up,
-	.task_job = vs_port_task_job,
-	.component_job = vs_port_component_job,
-	.job_info = vs_port_job_info,
-	.jobs_info = vs_port_jobs_info,
-	.slurm_check = vs_port_slurm_check,
+	.jobs_ahead = vs_slurm_planned_jobs,
+	.resvs_set = vs_slurm_resvs_set,
+	.node_power_up = vs_slurm_node_power_up,
+	.task_job = vs_slurm_task_job,
+	.component_job = vs_slurm_component_job,
+	.job_info = vs_slurm_job_info,
+	.jobs_info = vs_slurm_jobs_info,
+	.slurm_check = vs_slurm_conf_check,
 };

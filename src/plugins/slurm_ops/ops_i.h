@@ -7,71 +7,72 @@
 #include "plugins/slurm/compat.h"
 
 /* Running, or suspended in the middle of it. */
-bool vs_port_on_its_nodes(const job_record_t *job_ptr);
+bool vs_slurm_on_its_nodes(const job_record_t *job_ptr);
 /* A job that has been launched is on the node. Under JOB R, from a thread of
  * our own (it walks the job list). */
-bool vs_port_node_runs(const node_record_t *node_ptr);
+bool vs_slurm_node_runs(const node_record_t *node_ptr);
 /* Returns true if Slurm itself set the node DOWN because slurmd didn't
  * answer. */
-bool vs_port_node_silent(const node_record_t *node_ptr);
+bool vs_slurm_node_silent(const node_record_t *node_ptr);
 
 /* Drained or set down by a person or a health check. NODE R. */
-bool vs_port_node_taken(const node_record_t *node_ptr);
+bool vs_slurm_node_taken(const node_record_t *node_ptr);
 
 /* node_repair.c */
 
 /* Returns true if the node is powered down, and none of Slurm's own rules would
  * make it usable again. The caller holds NODE R. */
-bool vs_port_node_stuck(const node_record_t *n);
+bool vs_slurm_node_stuck(const node_record_t *n);
 /* Repairs those of the named nodes that are still stuck. The caller is a thread
  * of the engine and holds no lock of slurmctld's. */
-void vs_port_nodes_repair(const char *const *names, size_t n);
+void vs_slurm_nodes_repair(const char *const *names, size_t n);
 /* Returns the node's ResumeTimeout in seconds. The caller holds NODE R. */
-int vs_port_resume_timeout(const node_record_t *n);
+int vs_slurm_resume_timeout(const node_record_t *n);
 /* Makes a node idle that is to be powered down, counts as allocated and has no
  * job: power saving powers down only nodes that are idle or DOWN. Leaves every
  * other node alone. The caller holds JOB W and NODE W. */
-void vs_port_node_emptied(node_record_t *n);
+void vs_slurm_node_emptied(node_record_t *n);
 
-#define VS_PORT_SLICE 500	/* nodes, under one hold of slurmctld's lock */
+#define VS_SLURM_SLICE 500	/* nodes, under one hold of slurmctld's lock */
 
 /* The node of this name, NULL: there is none. Names in the order of Slurm's
  * table, *next 0 at first, are found without a search. NODE R at least. */
-node_record_t *vs_port_node_next(const char *name, int *next);
+node_record_t *vs_slurm_node_next(const char *name, int *next);
 
-int vs_port_node_rebuild(void *ctx, const char *node);
-void vs_port_nodes_boot_push(void *ctx, const char *const *nodes, size_t n);
-void vs_port_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask);
-int vs_port_node_adopt(void *ctx, const char *node);
-int vs_port_node_power_down(void *ctx, const char *node, const char *why);
-void vs_port_node_fail(void *ctx, const char *node, uint32_t job,
-		       const char *reason);
-void vs_port_node_drain(void *ctx, const char *node, const char *reason);
-void vs_port_node_undrain(void *ctx, const char *node);
+int vs_slurm_node_rebuild(void *ctx, const char *node);
+void vs_slurm_nodes_boot_push(void *ctx, const char *const *nodes, size_t n);
+void vs_slurm_node_booted(void *ctx, const char *node, int64_t ago_ms,
+			  bool ask);
+int vs_slurm_node_adopt(void *ctx, const char *node);
+int vs_slurm_node_power_down(void *ctx, const char *node, const char *why);
+void vs_slurm_node_fail(void *ctx, const char *node, uint32_t job,
+			const char *reason);
+void vs_slurm_node_drain(void *ctx, const char *node, const char *reason);
+void vs_slurm_node_undrain(void *ctx, const char *node);
 void vs_slurm_node_release(void *ctx, const char *node, uint32_t job,
 			   const char *reason);
-int vs_port_node_power_up(void *ctx, const char *node);
-void vs_port_power_scan(void *ctx);
-void vs_port_job_requeued(void *ctx, uint32_t job, const char *text);
-void vs_port_job_got(void *ctx, uint32_t job, const struct vs_port_got *rows,
-		     size_t n);
+int vs_slurm_node_power_up(void *ctx, const char *node);
+void vs_slurm_power_scan(void *ctx);
+void vs_slurm_job_requeued(void *ctx, uint32_t job, const char *text);
+void vs_slurm_job_assignment(void *ctx, uint32_t job,
+			     const struct vs_slurm_assignment *rows, size_t n);
 
 /* What it waits for by its record. Under JOB R. */
-enum vs_job_waits vs_port_waits(const job_record_t *job_ptr);
+enum vs_job_waits vs_slurm_waits(const job_record_t *job_ptr);
 
 /* jobs.c */
-uint32_t vs_port_task_job(void *ctx, uint32_t array, uint32_t task);
-uint32_t vs_port_component_job(void *ctx, uint32_t leader, uint32_t offset);
-int vs_port_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
-		     size_t state_size, char *reason, size_t reason_size);
-void vs_port_jobs_look(void *ctx, struct vs_port_look *rows, size_t n);
-void vs_port_jobs_info(void *ctx, struct vs_port_job_row *rows, size_t n);
+uint32_t vs_slurm_task_job(void *ctx, uint32_t array, uint32_t task);
+uint32_t vs_slurm_component_job(void *ctx, uint32_t leader, uint32_t offset);
+int vs_slurm_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
+		      size_t state_size, char *reason, size_t reason_size);
+void vs_slurm_jobs_look(void *ctx, struct vs_slurm_job_look *rows, size_t n);
+void vs_slurm_jobs_info(void *ctx, struct vs_slurm_job_row *rows, size_t n);
 
 /* reservations.c */
-void vs_port_resvs_set(void *ctx, const struct vs_port_resv *rows, size_t n);
+void vs_slurm_resvs_set(void *ctx, const struct vs_slurm_resv *rows, size_t n);
 
 /* planned_jobs.c */
-size_t vs_port_jobs_ahead(void *ctx, int64_t within_s,
-			  struct vs_port_ahead *rows, size_t max);
+size_t vs_slurm_planned_jobs(void *ctx, int64_t within_s,
+			     struct vs_slurm_planned *rows, size_t max);
 
 #endif

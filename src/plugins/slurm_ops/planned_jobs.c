@@ -70,14 +70,14 @@ static int note(void *x, void *arg)
 }
 
 static size_t say_planned(const struct planned *p, time_t now,
-			  struct vs_port_ahead *rows, size_t max)
+			  struct vs_slurm_planned *rows, size_t max)
 {
 	vs_hostlist_t names = hostlist_create(p->nodes);
 	size_t n = 0;
 	char *name;
 
 	while (n < max && (name = hostlist_shift(names))) {
-		rows[n] = (struct vs_port_ahead) {
+		rows[n] = (struct vs_slurm_planned) {
 			.job = p->job, .in_s = p->start - now,
 		};
 		vs_strlcpy(rows[n++].node, name, sizeof(rows[0].node));
@@ -88,7 +88,7 @@ static size_t say_planned(const struct planned *p, time_t now,
 }
 
 /* Names of nodes whose last job ends in time. NODE R at least. */
-static size_t say_ends(const struct walk *w, struct vs_port_ahead *rows,
+static size_t say_ends(const struct walk *w, struct vs_slurm_planned *rows,
 		       size_t max)
 {
 	size_t n = 0;
@@ -99,7 +99,7 @@ static size_t say_ends(const struct walk *w, struct vs_port_ahead *rows,
 		if (!w->ends[i].at || w->ends[i].at > w->until || !node_ptr ||
 		    !node_ptr->name)
 			continue;
-		rows[n] = (struct vs_port_ahead) {
+		rows[n] = (struct vs_slurm_planned) {
 			.job = w->ends[i].job, .ends = true,
 			.in_s = w->ends[i].at - w->now,
 		};
@@ -109,8 +109,8 @@ static size_t say_ends(const struct walk *w, struct vs_port_ahead *rows,
 	return n;
 }
 
-size_t vs_port_jobs_ahead(void *ctx, int64_t within_s,
-			  struct vs_port_ahead *rows, size_t max)
+size_t vs_slurm_planned_jobs(void *ctx, int64_t within_s,
+			     struct vs_slurm_planned *rows, size_t max)
 {
 	struct walk *w = vs_calloc(1, sizeof(*w));
 	size_t n;

@@ -34,7 +34,7 @@ static bool ours(const slurmctld_resv_t *r)
 }
 
 /* Nodes that are no more are left out. NODE R; NULL: none is left. */
-static bitstr_t *nodes_of(const struct vs_port_resv *row)
+static bitstr_t *nodes_of(const struct vs_slurm_resv *row)
 {
 	vs_hostlist_t names = hostlist_create(row->nodes);
 	bitstr_t *bits = bit_alloc(node_record_count);
@@ -54,7 +54,7 @@ static bitstr_t *nodes_of(const struct vs_port_resv *row)
 }
 
 static bool nodes_differ(const slurmctld_resv_t *r,
-			 const struct vs_port_resv *row)
+			 const struct vs_slurm_resv *row)
 {
 	bitstr_t *bits = nodes_of(row);
 	bool differ = bits && (!r->node_bitmap ||
@@ -65,19 +65,20 @@ static bool nodes_differ(const slurmctld_resv_t *r,
 }
 
 static bool start_differs(const slurmctld_resv_t *r,
-			  const struct vs_port_resv *row)
+			  const struct vs_slurm_resv *row)
 {
 	return r->start_time > time(NULL) && r->start_time != row->start;
 }
 
 /* It has begun, and shall begin later: Slurm moves no such start. */
-static bool too_early(const slurmctld_resv_t *r, const struct vs_port_resv *row)
+static bool too_early(const slurmctld_resv_t *r,
+		      const struct vs_slurm_resv *row)
 {
 	return r->start_time <= time(NULL) && row->start > time(NULL);
 }
 
 static bool end_differs(const slurmctld_resv_t *r,
-			const struct vs_port_resv *row)
+			const struct vs_slurm_resv *row)
 {
 	return r->end_time - row->end >= MOVED_S ||
 	       row->end - r->end_time >= MOVED_S ||
@@ -85,12 +86,12 @@ static bool end_differs(const slurmctld_resv_t *r,
 }
 
 static bool comment_differs(const slurmctld_resv_t *r,
-			    const struct vs_port_resv *row)
+			    const struct vs_slurm_resv *row)
 {
 	return VS_RESV_COMMENTS && xstrcmp(vs_resv_comment(r), row->comment);
 }
 
-static bool differs(const slurmctld_resv_t *r, const struct vs_port_resv *row)
+static bool differs(const slurmctld_resv_t *r, const struct vs_slurm_resv *row)
 {
 	return too_early(r, row) || start_differs(r, row) ||
 	       end_differs(r, row) || nodes_differ(r, row) ||
@@ -102,8 +103,8 @@ static slurmctld_resv_t *named(const char *name)
 	return resv_list ? find_resv_name((char *)name) : NULL;
 }
 
-static const struct vs_port_resv *row_of(const struct vs_port_resv *rows,
-					 size_t n, const char *name)
+static const struct vs_slurm_resv *row_of(const struct vs_slurm_resv *rows,
+					  size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!xstrcmp(rows[i].name, name))
@@ -112,7 +113,7 @@ static const struct vs_port_resv *row_of(const struct vs_port_resv *rows,
 }
 
 struct all {
-	const struct vs_port_resv *rows;
+	const struct vs_slurm_resv *rows;
 	size_t n;
 	bool *differ;		/* of rows, those that are to be written */
 	char **gone;		/* managed ones that are not needed */
@@ -143,7 +144,7 @@ static void compare(struct all *all)
 	}
 }
 
-static void describe(resv_desc_msg_t *desc, const struct vs_port_resv *row,
+static void describe(resv_desc_msg_t *desc, const struct vs_slurm_resv *row,
 		     const slurmctld_resv_t *was)
 {
 	bitstr_t *bits = nodes_of(row);
@@ -184,7 +185,7 @@ static void delete(const char *name)
 }
 
 /* Under vs_lock_resvs_write(). */
-static void set(const struct vs_port_resv *row)
+static void set(const struct vs_slurm_resv *row)
 {
 	resv_desc_msg_t *desc = xmalloc(sizeof(*desc));
 	slurmctld_resv_t *r = named(row->name);
@@ -210,7 +211,7 @@ static void set(const struct vs_port_resv *row)
 	slurm_free_resv_desc_msg(desc);
 }
 
-void vs_port_resvs_set(void *ctx, const struct vs_port_resv *rows, size_t n)
+void vs_slurm_resvs_set(void *ctx, const struct vs_slurm_resv *rows, size_t n)
 {
 	struct all all = { .rows = rows, .n = n };
 

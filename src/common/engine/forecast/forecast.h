@@ -23,10 +23,11 @@ vs_claim_fn vs_forecast_claim_changed;
 void vs_when_until(struct vs_core *c, uint32_t job, int64_t end);
 /* Jobs that the timeline has, to be filled in by Slurm. Returns how many; the caller
  * frees *rows. */
-struct vs_port_look;
-size_t vs_when_jobs(struct vs_port_look **rows);
+struct vs_slurm_job_look;
+size_t vs_when_jobs(struct vs_slurm_job_look **rows);
 /* What Slurm says of them, under the same configuration. */
-void vs_when_seen(struct vs_core *c, const struct vs_port_look *rows, size_t n);
+void vs_when_seen(struct vs_core *c, const struct vs_slurm_job_look *rows,
+		  size_t n);
 /* The job has begun, or is none any more. */
 void vs_when_settled(uint32_t job);
 

@@ -163,7 +163,7 @@ void vs_when_settled(uint32_t job)
 /* ---- Slurm's word on the beat --------------------------------------------------- */
 
 static size_t jobs_known(const struct vs_timeline *t,
-			 struct vs_port_look **rows)
+			 struct vs_slurm_job_look **rows)
 {
 	const struct vs_plan *p;
 	size_t n = 0;
@@ -183,7 +183,7 @@ static size_t jobs_known(const struct vs_timeline *t,
  * keeps nothing for a job that a pass did not plan: a node was drained, say. Its
  * old plan would keep VFs from the jobs behind it.
  */
-static bool plan_is_old(struct vs_plan *p, const struct vs_port_look *row,
+static bool plan_is_old(struct vs_plan *p, const struct vs_slurm_job_look *row,
 			int64_t now_ms)
 {
 	if (row->passes < p->passes)
@@ -192,7 +192,7 @@ static bool plan_is_old(struct vs_plan *p, const struct vs_port_look *row,
 		now_ms - p->told_ms > PLAN_MS;
 }
 
-static void plan_seen(const struct vs_port_look *row,
+static void plan_seen(const struct vs_slurm_job_look *row,
 		      int64_t now_ms)
 {
 	struct vs_timeline *t = &vs_whens.timeline;
@@ -208,7 +208,7 @@ static void plan_seen(const struct vs_port_look *row,
 		vs_timeline_plan_move(t, p, row->start);
 }
 
-static void job_seen(struct vs_core *c, const struct vs_port_look *row,
+static void job_seen(struct vs_core *c, const struct vs_slurm_job_look *row,
 		     int64_t now_ms)
 {
 	int64_t end = vs_timeline_end_of(&vs_whens.timeline, row->job);
@@ -223,13 +223,14 @@ static void job_seen(struct vs_core *c, const struct vs_port_look *row,
 	vs_timeline_forget(&vs_whens.timeline, row->job);
 }
 
-size_t vs_when_jobs(struct vs_port_look **rows)
+size_t vs_when_jobs(struct vs_slurm_job_look **rows)
 {
 	vs_assert_locked();
 	return jobs_known(&vs_whens.timeline, rows);
 }
 
-void vs_when_seen(struct vs_core *c, const struct vs_port_look *rows, size_t n)
+void vs_when_seen(struct vs_core *c, const struct vs_slurm_job_look *rows,
+		  size_t n)
 {
 	int64_t now_ms = vs_clock();
 

@@ -45,7 +45,7 @@ static char *pfs_of(const struct vs_node *n, const struct vs_vm *vm)
 }
 
 static void row_fill(struct vs_core *c, const struct vs_node *n,
-		     struct vs_port_got *row)
+		     struct vs_slurm_assignment *row)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
@@ -133,7 +133,7 @@ static void row_of(struct vs_core *c, const struct vs_node *n, uint32_t job,
 	if (!g)
 		return;
 	VS_GROW(g->rows, g->cap, g->n + 1);
-	g->rows[g->n] = (struct vs_port_got) { 0 };
+	g->rows[g->n] = (struct vs_slurm_assignment) { 0 };
 	row_fill(c, n, &g->rows[g->n++]);
 }
 

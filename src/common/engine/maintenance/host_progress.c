@@ -318,12 +318,12 @@ static char *nodes_at(struct vs_core *c, const struct vs_host *h,
 
 static void row_make(const struct vs_host *h,
 		     const struct vs_leaving *l, const struct vs_remains *r,
-		     char *nodes_take, struct vs_port_resv *row)
+		     char *nodes_take, struct vs_slurm_resv *row)
 {
 	int64_t now = vs_wall_ms() / 1000;
 	bool planned = vs_window_of(h->moid) != NULL;
 
-	*row = (struct vs_port_resv) {
+	*row = (struct vs_slurm_resv) {
 		.name = resv_name(h), .nodes = nodes_take,
 		.comment = comment_of(h), .start = l->start,
 		.end = planned || r->safe_at == VS_TIME_NEVER ?
@@ -337,7 +337,7 @@ static void row_make(const struct vs_host *h,
 }
 
 /* One that may have a VM of ours on it by what is known. */
-static size_t rows_make(struct vs_core *c, struct vs_port_resv **rows)
+static size_t rows_make(struct vs_core *c, struct vs_slurm_resv **rows)
 {
 	int64_t now = vs_wall_ms() / 1000;
 	struct vs_leaving *l, *tmp;
@@ -370,7 +370,7 @@ static size_t rows_make(struct vs_core *c, struct vs_port_resv **rows)
 }
 
 bool vs_leaving_due(struct vs_core *c, int64_t now_ms,
-		    struct vs_port_resv **rows, size_t *n)
+		    struct vs_slurm_resv **rows, size_t *n)
 {
 	vs_assert_locked();
 	if (!c->ready || now_ms - reservations.said_ms < SAY_MS)

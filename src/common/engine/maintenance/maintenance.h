@@ -63,8 +63,8 @@ void vs_leaving_clear(void);
 void vs_leaving_renew(void);
 /* Slurm's reservations, as they shall be: all of them. Returns false if nothing is
  * to be said now; else the caller frees *rows and their strings. */
-struct vs_port_resv;
+struct vs_slurm_resv;
 bool vs_leaving_due(struct vs_core *c, int64_t now_ms,
-		    struct vs_port_resv **rows, size_t *n);
+		    struct vs_slurm_resv **rows, size_t *n);
 
 #endif

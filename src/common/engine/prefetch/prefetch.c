@@ -372,7 +372,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Soonest first: a node that several jobs are planned on is the first one's. */
-void vs_prefetch_planned(struct vs_core *c, const struct vs_port_ahead *rows,
+void vs_prefetch_planned(struct vs_core *c, const struct vs_slurm_planned *rows,
 			 size_t n, int64_t now_ms)
 {
 	struct vs_plans *p = &vs_plans;

@@ -41,8 +41,8 @@ struct vs_prefetched { uint64_t now, made, used, removed; };
 /* How far ahead planned jobs matter, in s; 0: not at all. */
 int64_t vs_prefetch_within_s(const struct vs_core *c);
 /* What Slurm has planned for nodes within that time. */
-struct vs_port_ahead;
-void vs_prefetch_planned(struct vs_core *c, const struct vs_port_ahead *rows,
+struct vs_slurm_planned;
+void vs_prefetch_planned(struct vs_core *c, const struct vs_slurm_planned *rows,
 			 size_t n, int64_t now_ms);
 void vs_prefetch_pass(struct vs_core *c, int64_t now_ms);
 struct vs_prefetched vs_prefetch_counts(void);

@@ -345,7 +345,7 @@ void vs_orphans_clear(void)
 
 /* ---- Slurm's word ------------------------------------------------------------- */
 
-size_t vs_orphans_list(struct vs_port_node **rows)
+size_t vs_orphans_list(struct vs_slurm_node **rows)
 {
 	size_t n = 0;
 
@@ -356,7 +356,7 @@ size_t vs_orphans_list(struct vs_port_node **rows)
 	return n;
 }
 
-void vs_orphans_seen(const struct vs_port_node *rows,
+void vs_orphans_seen(const struct vs_slurm_node *rows,
 		     size_t n)
 {
 	vs_assert_locked();

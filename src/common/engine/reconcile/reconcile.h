@@ -65,9 +65,9 @@ void vs_orphans_look_again(void);
 void vs_orphans_claims_left(void);
 /* Their names, for Slurm to say which are nodes: rows whose flags are not 0. Returns
  * how many; the caller frees *rows and the names. */
-struct vs_port_node;
-size_t vs_orphans_list(struct vs_port_node **rows);
-void vs_orphans_seen(const struct vs_port_node *rows,
+struct vs_slurm_node;
+size_t vs_orphans_list(struct vs_slurm_node **rows);
+void vs_orphans_seen(const struct vs_slurm_node *rows,
 		     size_t n);
 
 #endif

@@ -196,7 +196,7 @@ static void words_add(struct vs_core *c, struct row *row)
 /* ---- the answer ------------------------------------------------------------------ */
 
 static struct json_object *job_json(struct row *r,
-				    const struct vs_port_job_row *slurm,
+				    const struct vs_slurm_job_row *slurm,
 				    bool sees_nodes)
 {
 	struct json_object *o = vs_jb_obj(NULL);
@@ -261,10 +261,10 @@ static void rows_free(struct row *rows)
 void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid)
 {
 	struct json_object *arr = vs_jb_arr();
-	const struct vs_port *p = c->port;
+	const struct vs_slurm_ops *p = c->port;
 	bool all = p->sees_jobs(p->ctx, uid);
 	bool sees_nodes = p->sees_nodes(p->ctx, uid);
-	VS_FREE struct vs_port_job_row *slurm = NULL;
+	VS_FREE struct vs_slurm_job_row *slurm = NULL;
 	struct row *rows = NULL;
 	size_t n = 0, i = 0;
 

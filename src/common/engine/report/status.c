@@ -140,9 +140,9 @@ static void report_nodes(struct vs_core *c, struct json_object *top,
 			 uint32_t uid)
 {
 	struct json_object *arr = vs_jb_arr();
-	const struct vs_port *p = c->port;
+	const struct vs_slurm_ops *p = c->port;
 	bool all = p->sees_jobs(p->ctx, uid);
-	VS_FREE struct vs_port_job *rows = NULL;
+	VS_FREE struct vs_slurm_job *rows = NULL;
 	size_t n;
 
 	vs_jb_put(top, "nodes", arr);
@@ -245,9 +245,9 @@ static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
 static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 		      uint32_t uid, struct vs_err *err)
 {
-	const struct vs_port *p = c->port;
+	const struct vs_slurm_ops *p = c->port;
 	char state[64] = "", reason[256] = "", text[1024] = "";
-	struct vs_port_look look = { 0 };
+	struct vs_slurm_job_look look = { 0 };
 	enum vs_job_waits waits = VS_WAITS_NOT;
 	bool sees_nodes = p->sees_nodes(p->ctx, uid);
 	uint32_t owner = 0;
@@ -482,7 +482,7 @@ void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 
 uint32_t vs_core_part(uint32_t job, const char *part)
 {
-	const struct vs_port *p = vs_core.port;
+	const struct vs_slurm_ops *p = vs_core.port;
 	bool component = part[0] == '+';
 	const char *digits = part + component;
 	uint32_t (*job_of)(void *ctx, uint32_t job, uint32_t n);

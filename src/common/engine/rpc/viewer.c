@@ -9,7 +9,7 @@
 
 bool vs_core_is_operator(uint32_t uid)
 {
-	const struct vs_port *p = vs_core.port;
+	const struct vs_slurm_ops *p = vs_core.port;
 
 	return p && p->is_operator(p->ctx, uid);
 }

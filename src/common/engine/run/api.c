@@ -64,7 +64,7 @@ static int thread_start(struct vs_core *c, struct vs_err *err)
 	return 0;
 }
 
-static int core_start(struct vs_conf *conf, const struct vs_port *port,
+static int core_start(struct vs_conf *conf, const struct vs_slurm_ops *port,
 		      struct vs_err *err)
 {
 	struct vs_core *c = &vs_core;

@@ -30,7 +30,7 @@ struct vs_core_api {
 	/* Take over conf and start (or go on with the new conf: the old one
 	 * stays in force and -1 is returned if the new one can't be used).
 	 * port must live for ever. */
-	int (*start)(struct vs_conf *conf_take, const struct vs_port *port,
+	int (*start)(struct vs_conf *conf_take, const struct vs_slurm_ops *port,
 		     struct vs_err *err);
 	void (*stop)(void);		/* join the threads; for fini */
 	bool (*running)(void);

@@ -54,7 +54,7 @@ struct vs_passes vs_passes = { .full_ms = INT64_MIN / 2 };
 struct loop {
 	struct vs_core *c;
 	struct vs_term term;
-	struct vs_port_node *rows;
+	struct vs_slurm_node *rows;
 	size_t nrows;
 	uint64_t epoch;
 	bool logs_in;			/* whatever was before this process */

@@ -55,7 +55,7 @@ void vs_waits_gone(struct vs_core *c)
 void vs_jobs_recheck(struct vs_core *c)
 {
 	static unsigned int turn;	/* whose turn it is among them */
-	struct vs_port_look rows[64] = { 0 };
+	struct vs_slurm_job_look rows[64] = { 0 };
 	enum vs_job_waits waits[VS_COUNT(rows)];
 	uint32_t jobs[VS_COUNT(rows)];
 	size_t n;
@@ -80,7 +80,7 @@ void vs_jobs_recheck(struct vs_core *c)
 
 void vs_when_look(struct vs_core *c)
 {
-	VS_FREE struct vs_port_look *rows = NULL;
+	VS_FREE struct vs_slurm_job_look *rows = NULL;
 	uint64_t epoch;
 	size_t n;
 
@@ -101,7 +101,7 @@ void vs_when_look(struct vs_core *c)
 
 void vs_orphans_ask_slurm(struct vs_core *c)
 {
-	VS_FREE struct vs_port_node *rows = NULL;
+	VS_FREE struct vs_slurm_node *rows = NULL;
 	size_t n;
 
 	vs_lock();
@@ -119,7 +119,7 @@ void vs_orphans_ask_slurm(struct vs_core *c)
 
 void vs_prefetch_read(struct vs_core *c, int64_t now_ms)
 {
-	VS_FREE struct vs_port_ahead *rows = NULL;
+	VS_FREE struct vs_slurm_planned *rows = NULL;
 	int64_t within_s;
 	size_t n;
 
@@ -137,8 +137,8 @@ void vs_prefetch_read(struct vs_core *c, int64_t now_ms)
 
 void vs_leaving_say(struct vs_core *c, int64_t now_ms)
 {
-	const struct vs_port *p = c->port;
-	struct vs_port_resv *rows = NULL;
+	const struct vs_slurm_ops *p = c->port;
+	struct vs_slurm_resv *rows = NULL;
 	size_t n = 0;
 	bool due;
 

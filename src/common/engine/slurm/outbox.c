@@ -140,7 +140,7 @@ void vs_outbox_assignments_take(struct vs_outbox_request *said, size_t n)
 			take(said[i].job) : NULL;
 }
 
-static void got_say(const struct vs_port *p, struct vs_outbox_request *t)
+static void got_say(const struct vs_slurm_ops *p, struct vs_outbox_request *t)
 {
 	if (!t->got)
 		return;
@@ -208,7 +208,7 @@ static bool together(enum vs_outbox_type k)
 
 static void say_of_job(struct vs_core *c, struct vs_outbox_request *t)
 {
-	const struct vs_port *p = c->port;
+	const struct vs_slurm_ops *p = c->port;
 
 	switch (t->kind) {
 	case VS_REQUEST_PROLOG:
@@ -241,7 +241,7 @@ static void say_of_job(struct vs_core *c, struct vs_outbox_request *t)
 
 static void say(struct vs_core *c, struct vs_outbox_request *t)
 {
-	const struct vs_port *p = c->port;
+	const struct vs_slurm_ops *p = c->port;
 
 	vs_crash_before("tell", tell_names[t->kind]);
 	switch (t->kind) {
@@ -283,7 +283,7 @@ static void say(struct vs_core *c, struct vs_outbox_request *t)
 void vs_outbox_say(struct vs_core *c, struct vs_outbox_request *said, size_t n,
 		   bool whole, int64_t now_ms, int64_t *push_ms)
 {
-	const struct vs_port *p = c->port;
+	const struct vs_slurm_ops *p = c->port;
 	VS_FREE const char **push = vs_calloc(n + 1, sizeof(*push));
 	bool scan = false, schedule = false;
 	size_t npush = 0;

@@ -52,7 +52,7 @@ struct vs_outbox_request {
 /* What a job got, until Slurm is told. */
 struct vs_assignment {
 	uint32_t job;
-	struct vs_port_got *rows;	/* it owns them and their strings */
+	struct vs_slurm_assignment *rows; /* it owns them and their strings */
 	size_t n, cap;
 	struct vs_assignment *next;
 };

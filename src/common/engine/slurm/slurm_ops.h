@@ -14,17 +14,17 @@
 #include "engine/state/config.h"
 #include "plan/checks/check_codes.h"
 
-struct vs_port_node {
+struct vs_slurm_node {
 	const char *name;		/* the engine's own copy */
 	uint32_t flags;
 };
 
-struct vs_port_job {
+struct vs_slurm_job {
 	const char *node;
 	uint32_t job, uid;
 };
 
-struct vs_port_look {
+struct vs_slurm_job_look {
 	uint32_t job;
 	enum { VS_JOB_GONE, VS_JOB_PENDING, VS_JOB_RUNNING } is;
 	int64_t end;			/* of one that runs, epoch seconds;
@@ -35,7 +35,7 @@ struct vs_port_look {
 };
 
 /* What a job has on one of its nodes. */
-struct vs_port_got {
+struct vs_slurm_assignment {
 	char *node, *adapter;
 	char *host;			/* the ESXi host's name; NULL: not known */
 	char *pfs;			/* "0000:3b:00.0,...", a VF of each; NULL:
@@ -47,7 +47,7 @@ struct vs_port_got {
 					 * for, as vs_took_words(); NULL: not known */
 };
 
-struct vs_port_ahead {		/* what is to come on a node */
+struct vs_slurm_planned {		/* what is to come on a node */
 	char node[64];
 	uint32_t job;
 	bool ends;		/* the last job on it ends then; else: the job
@@ -56,7 +56,7 @@ struct vs_port_ahead {		/* what is to come on a node */
 };
 
 /* A reservation of Slurm's that shows what keeps nodes from jobs. */
-struct vs_port_resv {
+struct vs_slurm_resv {
 	char *name, *nodes;	/* "vm001,vm002" */
 	char *comment;
 	int64_t start, end;	/* epoch seconds */
@@ -78,7 +78,7 @@ typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,
 			    const char *should, const char *fix);
 
 /* A job as people know it; job is the engine's. */
-struct vs_port_job_row {
+struct vs_slurm_job_row {
 	uint32_t job, uid;
 	bool there;
 	enum vs_job_waits waits;
@@ -86,14 +86,14 @@ struct vs_port_job_row {
 	char partition[64], state[24], reason[64];
 };
 
-struct vs_port {
+struct vs_slurm_ops {
 	void *ctx;
 	/* False: slurmctld shuts down or this is no active controller: the
 	 * engine starts nothing new until it is true again. */
 	bool (*active)(void *ctx);
 	/* Refresh rows[i].flags for all n rows (flags 0: no such node). One
 	 * short NODE read lock. */
-	void (*nodes_read)(void *ctx, struct vs_port_node *rows, size_t n);
+	void (*nodes_read)(void *ctx, struct vs_slurm_node *rows, size_t n);
 	/* Node is up for Slurm, its VM is about to be powered off for a
 	 * rebuild: make it POWERING_UP so that its return is no unexpected
 	 * reboot. 0, or -1 if the node's state doesn't allow it now. */
@@ -145,26 +145,27 @@ struct vs_port {
 	/* What a job that is about to be launched got, node by node: for its
 	 * record and its nodes; of one that runs, for its record. n 0: it has left nodes; of a job that is back in
 	 * the queue the record says it no more. */
-	void (*job_got)(void *ctx, uint32_t job, const struct vs_port_got *rows,
-			size_t n);
+	void (*job_got)(void *ctx, uint32_t job,
+			const struct vs_slurm_assignment *rows, size_t n);
 	/* Nudge the scheduler: capacity has changed. */
 	void (*schedule)(void *ctx);
 	/* Which job runs on each node: rows[i].job (0: none) and .uid. One
 	 * short JOB and NODE read lock. */
-	void (*nodes_jobs)(void *ctx, struct vs_port_job *rows, size_t n);
+	void (*nodes_jobs)(void *ctx, struct vs_slurm_job *rows, size_t n);
 	/* Refresh all n rows. Short JOB read locks. NULL: nobody knows. */
-	void (*jobs_look)(void *ctx, struct vs_port_look *rows, size_t n);
+	void (*jobs_look)(void *ctx, struct vs_slurm_job_look *rows, size_t n);
 	/* Pending jobs that backfill has planned on these nodes within within_s
 	 * seconds, the soonest first, and when running jobs leave theirs, if
 	 * within that time: at most max rows, how many. One JOB read lock. */
 	size_t (*jobs_ahead)(void *ctx, int64_t within_s,
-			     struct vs_port_ahead *rows, size_t max);
+			     struct vs_slurm_planned *rows, size_t max);
 	/* Power up a node that is powered down, idle and in service, as an
 	 * administrator would; -1 if it isn't. */
 	int (*node_power_up)(void *ctx, const char *node);
 	/* All reservations that we have made are to be these: made, changed and
 	 * deleted. Whatever else there is, of whatever name, is left alone. */
-	void (*resvs_set)(void *ctx, const struct vs_port_resv *rows, size_t n);
+	void (*resvs_set)(void *ctx, const struct vs_slurm_resv *rows,
+			  size_t n);
 	/* PrivateData and operator rights, for the control channel. */
 	bool (*is_operator)(void *ctx, uint32_t uid);
 	bool (*sees_jobs)(void *ctx, uint32_t uid);	/* of other users */
@@ -182,7 +183,7 @@ struct vs_port {
 	void (*slurm_check)(void *ctx, const struct vs_slurm_bounds *b,
 			    vs_slurm_found *fn, void *arg);
 	/* Refresh all n rows. Short JOB read locks. */
-	void (*jobs_info)(void *ctx, struct vs_port_job_row *rows, size_t n);
+	void (*jobs_info)(void *ctx, struct vs_slurm_job_row *rows, size_t n);
 };
 
 #endif

@@ -102,7 +102,7 @@ struct vs_core {
 	int64_t (*clock)(void);		/* NULL: vs_now_ms */
 
 	struct vs_conf *conf;
-	const struct vs_port *port;
+	const struct vs_slurm_ops *port;
 	uint64_t epoch;
 
 	/* made from conf (reconfigure.c) */

@@ -85,7 +85,7 @@ void vs_cluster_take(void)
 	if (read_file(&err))
 		refuse(&err);
 	/* Within one term it is a reconfigure. */
-	if (!vs_port_take())
+	if (!vs_slurm_take())
 		cluster.api->new_term();
 }
 
@@ -118,7 +118,7 @@ static int claim_job(void *x, void *arg)
 	size_t n;
 
 	(void)arg;
-	vs_port_wait_renew(job_ptr);
+	vs_slurm_wait_renew(job_ptr);
 	if (!(IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) ||
 	    !job_ptr->node_bitmap)
 		return 0;
@@ -137,7 +137,7 @@ static void repair_nodes(void)
 
 	for (int i = 0; (node_ptr = next_node(&i)); i++)
 		if (vs_cluster_id(node_ptr) >= 0)
-			vs_port_node_repair(node_ptr);
+			vs_slurm_node_repair(node_ptr);
 }
 
 /* Boots continue over a start and a reconfigure of slurmctld's. */
@@ -147,7 +147,7 @@ static void keep_boots(void)
 
 	for (int i = 0; (node_ptr = next_node(&i)); i++)
 		if (vs_cluster_id(node_ptr) >= 0)
-			vs_port_node_boot_kept(node_ptr);
+			vs_slurm_node_boot_kept(node_ptr);
 }
 
 /*
@@ -173,10 +173,10 @@ void vs_cluster_refresh(void)
 	cluster.map_stale = true;
 	if (!cluster.file_read)
 		return;
-	vs_port_active_set(true);
+	vs_slurm_active_set(true);
 	conf = vs_conf_build(&cluster.file, &err);
 	if (!conf || vs_conf_add_nodes(conf, &cluster.file,
-					 vs_port_node_refuse, &err)) {
+					 vs_slurm_node_refuse, &err)) {
 		vs_conf_free(conf);
 		refuse(&err);
 	} else if ((hash = vs_conf_hash(conf)) == cluster.hash &&
@@ -185,7 +185,7 @@ void vs_cluster_refresh(void)
 		/* Nodes that come and go are no administrator's decision. */
 		if (cluster.claim)
 			cluster.api->try_again();
-	} else if (cluster.api->start(conf, &vs_slurm_port, &err)) {
+	} else if (cluster.api->start(conf, &vs_slurm_ops_table, &err)) {
 		refuse(&err);
 	} else {
 		/* A word of an operator's, as in the process before. */
@@ -210,7 +210,7 @@ void vs_cluster_refresh(void)
 
 void vs_cluster_stop(void)
 {
-	vs_port_active_set(false);
+	vs_slurm_active_set(false);
 	if (cluster.api && cluster.started)
 		cluster.api->stop();
 	cluster.started = false;
@@ -225,7 +225,7 @@ const struct vs_core_api *vs_cluster_core(void)
 {
 	if (!cluster.started)
 		return NULL;
-	vs_port_active_set(true);
+	vs_slurm_active_set(true);
 	return cluster.api;
 }
 

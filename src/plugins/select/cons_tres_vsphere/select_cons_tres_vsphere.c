@@ -173,9 +173,10 @@ static int begin(job_record_t *job_ptr)
 }
 
 /*
- * A job that begins has none of slurm-vsphere's entries yet. vs_port_job_got()
- * writes them later. Here every job comes by; TEST_ONLY is not asked of a
- * submission that gets its nodes at once (srun, salloc).
+ * A job that begins has none of slurm-vsphere's entries yet.
+ * vs_slurm_job_assignment() writes them later. Here every job comes by;
+ * TEST_ONLY is not asked of a submission that gets its nodes at once (srun,
+ * salloc).
  */
 VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
 {
@@ -190,7 +191,7 @@ VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
 	rc = begin(job_ptr);
 	if (!rc) {
 		vs_account_begin(job_ptr);
-		vs_port_wait_over(job_ptr);
+		vs_slurm_wait_over(job_ptr);
 	}
 	vs_timed_end();
 	return rc;
