@@ -137,7 +137,7 @@ void saw_task(struct probe *p, struct answer *a, const char *what,
 /* The VM's mark names its own uuid, or one of the probe's clones became it.
  * Neither is true for a copy of such a VM. */
 static bool made_by_us(const struct probe *p, const struct vm *vm,
-		       const struct vs_mark *mark)
+		       const struct vs_owner_tag *mark)
 {
 	if (vm->uuid && !strcasecmp(vm->uuid, mark->uuid))
 		return true;
@@ -149,11 +149,11 @@ static bool made_by_us(const struct probe *p, const struct vm *vm,
 
 bool vm_ours(const struct probe *p, const struct vm *vm)
 {
-	struct vs_mark mark;
+	struct vs_owner_tag mark;
 
 	return vm && vm->folder && vm->mark && !vm->is_template &&
 		!strcmp(vm->folder, p->folder) &&
-		!vs_mark_parse(vm->mark, &mark) &&
+		!vs_owner_tag_parse(vm->mark, &mark) &&
 		!strcmp(mark.cluster, p->run_id) && made_by_us(p, vm, &mark);
 }
 
@@ -178,7 +178,7 @@ struct clone {
 
 static void clone_fill(struct probe *p, const struct make *m, struct clone *c)
 {
-	struct vs_mark mark = { 0 };
+	struct vs_owner_tag mark = { 0 };
 
 	memset(c, 0, sizeof(*c));
 	snprintf(c->name, sizeof(c->name), "probe-%d", ++p->names_used);
@@ -190,7 +190,7 @@ static void clone_fill(struct probe *p, const struct make *m, struct clone *c)
 	vs_strlcpy(mark.cluster, p->run_id, sizeof(mark.cluster));
 	vs_strlcpy(mark.node, c->name, sizeof(mark.node));
 	vs_strlcpy(mark.uuid, c->uuid, sizeof(mark.uuid));
-	c->mark = vs_mark_format(&mark);
+	c->mark = vs_owner_tag_format(&mark);
 	c->kv[0] = (struct vs_vc_kv){ VS_KEY_OWNER, c->mark };
 	c->card = (struct vs_vc_nic_spec){ .kind = VS_VC_NET_SRIOV,
 		.network = p->network, .network_name = p->o.network,

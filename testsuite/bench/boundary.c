@@ -69,12 +69,14 @@ static struct records {
 	size_t nwere, changed, bytes;
 } records[RECORDS] = {
 	[NODE] = { .name = "node", .size = sizeof(struct vs_node) },
-	[SUMMARY] = { .name = "node-summary", .size = sizeof(struct vs_kept) },
+	[SUMMARY] = { .name = "node-summary",
+		      .size = sizeof(struct vs_node_summary) },
 	/* without what links them to others */
 	[HOST] = { .name = "host", .size = offsetof(struct vs_host, vms) },
 	[VM] = { .name = "vm", .size = offsetof(struct vs_vm, share) },
 	[CLAIM] = { .name = "claim", .size = offsetof(struct vs_claim, hh) },
-	[FREE] = { .name = "free-capacity", .size = sizeof(struct vs_host_sum) },
+	[FREE] = { .name = "free-capacity",
+		   .size = sizeof(struct vs_host_sum) },
 };
 
 static QUIET void record(struct records *r, const void *one)

@@ -253,7 +253,7 @@ static void waits_for(int round, int what)
 	while (!atomic_load(&probed))
 		sched_yield();
 	if (what == SAVE)
-		vs_hints_save(&vs_core, INT64_MAX / 2);
+		vs_state_file_save(&vs_core, INT64_MAX / 2);
 	else if (what == METRICS)
 		scrape(&err);
 	else if (what == TURN)
@@ -261,8 +261,8 @@ static void waits_for(int round, int what)
 	else if (what == PLAN)
 		vs_jb_free(vs_core_plan("vm[1-10000]", 0, &err));
 	else
-		vs_jb_free(vs_core_act("evict", "vm[1-10000]", "bench", 0,
-				       &err));
+		vs_jb_free(vs_core_request("evict", "vm[1-10000]", "bench", 0,
+					   &err));
 	if (err.code)
 		fprintf(stderr, "%d: %s\n", what, err.text);
 	atomic_store(&over, true);
@@ -370,8 +370,8 @@ int pthread_mutex_unlock(pthread_mutex_t *m)
 	return real(m);
 }
 
-/* vs_lock_lend() yields. While the time that the lock is held is measured there
- * is no other thread: the lock counts as had at once. */
+/* vs_lock_yield() yields. While the time that the lock is held is measured
+ * there is no other thread: the lock counts as had at once. */
 int sched_yield(void)
 {
 	if (!measured)
@@ -386,7 +386,7 @@ static bool plan_held(const char *name, int64_t bar)
 {
 	struct vs_err err = { 0 };
 
-	atomic_fetch_add(&vs_lock_wanted, 1);
+	atomic_fetch_add(&vs_lock_waiting, 1);
 	for (int i = 0; i < PREEMPTIONS; i++) {
 		measured = true;
 		held_ns = 0;
@@ -396,7 +396,7 @@ static bool plan_held(const char *name, int64_t bar)
 			fprintf(stderr, "plan: %s\n", err.text);
 		took[0][i] = held_ns / 1000;
 	}
-	atomic_fetch_sub(&vs_lock_wanted, 1);
+	atomic_fetch_sub(&vs_lock_waiting, 1);
 	qsort(took[0], PREEMPTIONS, sizeof(took[0][0]), by_value);
 	return line(name, "median", took[0][PREEMPTIONS / 2], bar) &
 		line(name, "worst", took[0][PREEMPTIONS - 1], bar);
@@ -471,7 +471,7 @@ static bool make_room(const int *all, size_t gang)
 			fprintf(stderr, "make_room: %d end\n", ended);
 		for (size_t k = 0; k < VMS; k++) {	/* and none does */
 			vs_core.nodes[all[k]].claims.promised_ms = 0;
-			vs_node_touch(&vs_core.nodes[all[k]]);
+			vs_node_mark_changed(&vs_core.nodes[all[k]]);
 		}
 	}
 	qsort(took[0], PREEMPTIONS, sizeof(took[0][0]), by_value);

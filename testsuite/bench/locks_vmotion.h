@@ -32,7 +32,7 @@ STAGE void hosts_drained(const int *all, int vms, uint32_t first_job)
 	turns(3);
 	for (int i = 0; i < DRAINED && !err.code; i++) {
 		snprintf(name, sizeof(name), "esx%d", i + 501);
-		vs_jb_free(vs_core_act("drain", name, "bench", 0, &err));
+		vs_jb_free(vs_core_request("drain", name, "bench", 0, &err));
 	}
 	if (err.code)
 		fprintf(stderr, "%s\n", err.text);

@@ -18,7 +18,7 @@ static void quiet(enum vs_log_level level, const char *line)
 }
 
 /* Two nodes, so that a third row of vMotions is one too many. */
-static struct vs_kept kept[2];
+static struct vs_node_summary kept[2];
 static struct vs_node nodes[2] = {
 	{ .name = "vm001", .kept = &kept[0] },
 	{ .name = "vm002", .kept = &kept[1] },
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	vs_state_file_read_done(false);
 	vs_lock();
 	vs_brake_clear();
-	vs_hints_load(c, text);
+	vs_state_file_load(c, text);
 	now_ms = vs_clock();
 	for (const struct vs_avoid *a = vs_avoids(); a; a = a->next)
 		if (a->cause != VS_AVOID_DRAINED && a->cause != VS_AVOID_SICK &&

@@ -36,13 +36,13 @@ static void pci(const char *s)
 static void mark(const char *s)
 {
 	VS_FREE char *text = NULL;
-	struct vs_mark m;
+	struct vs_owner_tag m;
 
-	if (vs_mark_parse(s, &m))
+	if (vs_owner_tag_parse(s, &m))
 		return;
 	must(vs_uuid_valid(m.uuid) && vs_node_name_valid(m.node) &&
 	     m.cluster[0]);
-	text = vs_mark_format(&m);
+	text = vs_owner_tag_format(&m);
 	must(!strcmp(text, s));
 }
 
@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	node(text);
 	must(!vs_uuid_valid(text) || strlen(text) == VS_UUID_LEN - 1);
 	pools(text, second);
-	vs_mac_of(text, second, 1, 0, mac);
+	vs_mac_make(text, second, 1, 0, mac);
 	must(!strncmp(mac, "00:50:56:", 9) && mac[9] < '4');
 	return 0;
 }

@@ -157,7 +157,7 @@ void do_vm(struct run *r)
 	host_moid(host, moid);
 	vs_vm_set_host(&r->inv, vm, moid);
 	m->ours = below(r, 2);
-	vs_vm_set_mark(vm, m->ours ? mark : NULL);
+	vs_vm_set_owner_tag(vm, m->ours ? mark : NULL);
 	vs_strlcpy(vm->uuid, UUID, sizeof(vm->uuid));
 	vm->vcpus = m->vcpus = below(r, 9);
 	vm->memory_mb = m->mem = 100 * below(r, 80);

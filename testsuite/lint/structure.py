@@ -51,7 +51,7 @@ STATE = ("vs_core", "vs_node")
 SHARED = re.compile(r"^extern struct (\w+) (\w+);", re.M)
 # A node's conditions are bits of one member; each has one module that sets it.
 CONDITION = re.compile(r"\bvs_node_condition\s*\([^,;]+,\s*(\w+)\s*,")
-LOCK = re.compile(r"\bvs_lock(?:_now)?\s*\(")
+LOCK = re.compile(r"\bvs_lock(?:_priority)?\s*\(")
 PORT = re.compile(r"\bport->\w+\s*\(|\bp->\w+\s*\(\s*p->ctx\b")
 SPEAKS = ("src/common/engine/run/", "src/common/engine/slurm/")
 LENDS = "src/common/engine/state/lock.c"

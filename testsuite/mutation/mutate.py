@@ -79,8 +79,8 @@ def change_sources(options, found):
         s = changes.Source(f, str(f.relative_to(common)), found, flags)
         if s.name == "plan/reconcile/next_action.c":
             h = common / "plan/reconcile/next_action.h"
-            s.lookup("table", "wanted", "seen", enum(h, "enum vs_wanted"),
-                     enum(h, "enum vs_seen"), "VS_ACTIONS")
+            s.lookup("table", "wanted", "seen", enum(h, "enum vs_desired"),
+                     enum(h, "enum vs_observed"), "VS_ACTIONS")
         results.append((f, s.result))
     for f, text in results:
         f.write_bytes(text)

@@ -150,9 +150,9 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 }
 
 /* What was ordered comes back; root alone may order. */
-struct json_object *vs_core_act(const char *what, const char *name,
-				const char *text, uint32_t uid,
-				struct vs_err *err)
+struct json_object *vs_core_request(const char *what, const char *name,
+				    const char *text, uint32_t uid,
+				    struct vs_err *err)
 {
 	struct json_object *o = vs_jb_obj(NULL);
 
@@ -168,8 +168,8 @@ struct json_object *vs_core_drain_at(const char *name, const char *text,
 				     int64_t at, bool requeue, uint32_t uid,
 				     struct vs_err *err)
 {
-	struct json_object *o = vs_core_act(requeue ? "drain-requeue" : "drain",
-					    name, text, uid, err);
+	struct json_object *o = vs_core_request(
+		requeue ? "drain-requeue" : "drain", name, text, uid, err);
 
 	vs_jb_int(o, "maintenance_at", at);
 	return o;

@@ -59,13 +59,13 @@ static __attribute__((constructor)) void lock_not_needed(void)
 })
 #define TAKES_LOCK_VOID(call) ((void)TAKES_LOCK(((call), 0)))
 #define vs_core_report(...) TAKES_LOCK(vs_core_report(__VA_ARGS__))
-#define vs_core_act(...) TAKES_LOCK(vs_core_act(__VA_ARGS__))
+#define vs_core_request(...) TAKES_LOCK(vs_core_request(__VA_ARGS__))
 #define vs_core_plan(...) TAKES_LOCK(vs_core_plan(__VA_ARGS__))
-#define vs_hints_save(...) TAKES_LOCK_VOID(vs_hints_save(__VA_ARGS__))
+#define vs_state_file_save(...) TAKES_LOCK_VOID(vs_state_file_save(__VA_ARGS__))
 #define vs_waits_gone(...) TAKES_LOCK_VOID(vs_waits_gone(__VA_ARGS__))
 #define vs_jobs_recheck(...) TAKES_LOCK_VOID(vs_jobs_recheck(__VA_ARGS__))
-#define vs_orphans_ask_slurm(...) \
-	TAKES_LOCK_VOID(vs_orphans_ask_slurm(__VA_ARGS__))
+#define vs_orphans_query_slurm(...) \
+	TAKES_LOCK_VOID(vs_orphans_query_slurm(__VA_ARGS__))
 #define vs_prefetch_read(...) TAKES_LOCK_VOID(vs_prefetch_read(__VA_ARGS__))
 #define vs_when_look(...) TAKES_LOCK_VOID(vs_when_look(__VA_ARGS__))
 #define vs_leaving_say(...) TAKES_LOCK_VOID(vs_leaving_say(__VA_ARGS__))
@@ -141,7 +141,7 @@ STAGE void times_are_true(void)
 		vs_whens.kinds[k].gains = kept;
 	}
 	for (size_t i = 0; i < c->nnodes && c->ready; i++)
-		assert_int_equal(vs_kept_now(c, (int)i)->holds,
+		assert_int_equal(vs_node_summary_get(c, (int)i)->holds,
 				 vs_ledger_get(&c->ledger, c->nodes[i].name)
 				 != NULL);
 }
@@ -156,8 +156,8 @@ STAGE void some_turn(void)
 
 	now += 100;
 	vs_lock();
-	vs_pass(c, now);
-	vs_calm(c, now);
+	vs_pass_run(c, now);
+	vs_activity_update(c, now);
 	tells = vs_outbox_tells(&ntells);
 	for (size_t i = 0; i < ntells && ntold < VS_COUNT(told); i++)
 		told[ntold++] = tells[i];
@@ -304,7 +304,7 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	free(c->nodes);
 	c->nodes = NULL;
 	vs_tasks_clear();
-	vs_strays_forget();
+	vs_unowned_tasks_forget();
 	c->blocked[0] = '\0';
 	c->vc_state[0] = '\0';
 	c->started = false;

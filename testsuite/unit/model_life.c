@@ -349,8 +349,8 @@ void model_state(void)
 		const struct fake_vm *vm = model_vm(k);
 
 		model_say("vm%d: flags=%x wanted=%s seen=%s action=%s op=%s job=%u beside=%zu vm=%s%s%s",
-			  k + 1, model_flags(k), vs_wanted_name(n->wanted),
-			  vs_seen_name(n->seen), vs_action_name(n->action),
+			  k + 1, model_flags(k), vs_desired_name(n->wanted),
+			  vs_observed_name(n->seen), vs_action_name(n->action),
 			  vs_op_name(n->op.kind), node_job(n), node_beside(n),
 			  !vm ? "none" : vm->on ? "on" : "off",
 			  node_error(n)->text[0] ? " error: " : "",

@@ -100,7 +100,7 @@ struct vs_vm *w_vm(struct world *w, const char *moid, const char *name,
 
 void w_ours(struct world *w, struct vs_vm *vm)
 {
-	struct vs_mark m = { .cluster = W_CLUSTER_ID };
+	struct vs_owner_tag m = { .cluster = W_CLUSTER_ID };
 	VS_FREE char *mark = NULL;
 
 	(void)w;
@@ -108,8 +108,8 @@ void w_ours(struct world *w, struct vs_vm *vm)
 		   sizeof(vm->uuid));
 	vs_strlcpy(m.uuid, vm->uuid, sizeof(m.uuid));
 	vs_strlcpy(m.node, vm->name, sizeof(m.node));
-	mark = vs_mark_format(&m);
-	vs_vm_set_mark(vm, mark);
+	mark = vs_owner_tag_format(&m);
+	vs_vm_set_owner_tag(vm, mark);
 }
 
 struct vs_nic *w_card(struct vs_vm *vm, enum vs_nic_type kind,

@@ -120,7 +120,8 @@ static int core_check(const int *ids, size_t n, size_t *surplus,
 	*nsurplus = 0;
 	for (size_t i = 0; i < n; i++)
 		if (w.avail[ids[i] - 100] == VS_AVAIL_NONE ||
-		    (w.avail[ids[i] - 100] != VS_AVAIL_WARM && used++ >= w.vfs))
+		    (w.avail[ids[i] - 100] != VS_AVAIL_RUNNING &&
+		     used++ >= w.vfs))
 			surplus[(*nsurplus)++] = i;
 	return *nsurplus ? vs_err_set(err, VS_E_SHORTAGE, "too few VFs") : 0;
 }
@@ -352,7 +353,7 @@ int stage_up(void **state)
 		node_record_table_ptr[i]->weight = 1;
 		list_append(config_list, node_record_table_ptr[i]->config_ptr);
 		w.ours[i] = true;
-		w.avail[i] = VS_AVAIL_NEW;
+		w.avail[i] = VS_AVAIL_TO_CREATE;
 	}
 	bits = bit_alloc(NODES);
 	bit_set_all(bits);

@@ -99,7 +99,7 @@ static void a_warm_vm_costs_nothing(void **state)
 	memset(fake_sent, 0, sizeof(fake_sent));
 	one = id("vm1");
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[one]),
-			 VS_AVAIL_WARM);
+			 VS_AVAIL_RUNNING);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	vs_job_wait(&vs_core, 8, 0, &one, 1);
 	flags("vm1", BUSY);
@@ -308,13 +308,13 @@ static void a_vm_to_be_rebuilt_takes_no_job_beside_a_running_one(void **state)
 	ready();
 	bring_up(7, "vm1");
 	n = vs_node_named(&vs_core, "vm1");
-	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_WARM);
+	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_RUNNING);
 	vs_core.profiles[0].memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
 	turn();
 	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_NONE);
 	end_job(7, "vm1");
-	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_NEW);
+	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_TO_CREATE);
 }
 
 static void a_hold_stays_while_a_power_on_is_under_way(void **state)

@@ -24,7 +24,7 @@ static void one_sleeps(void)
 	turns(5);
 	sleeps("vm1", true);
 	turns(3);
-	assert_int_equal(node("vm1")->seen, VS_SEEN_SUSPENDED);
+	assert_int_equal(node("vm1")->seen, VS_OBSERVED_SUSPENDED);
 	assert_string_equal(held_on("vm1"), "");
 	ntold = 0;
 }
@@ -60,7 +60,7 @@ static void it_goes_off_when_slurm_has_ended_its_job(void **st)
 		assert_int_equal(fake_sent[FAKE_POWER_OFF], 2);
 		assert_true(fake_finish(FAKE_POWER_OFF));
 		turns(3);
-		assert_int_equal(node("vm1")->seen, VS_SEEN_OFF);
+		assert_int_equal(node("vm1")->seen, VS_OBSERVED_OFF);
 		assert_int_equal(fake_sent[FAKE_POWER_OFF], 2);
 	}
 }
@@ -69,7 +69,7 @@ static void order(const char *what, const char *name)
 {
 	struct vs_err err = { 0 };
 
-	vs_jb_free(vs_core_act(what, name, "", 0, &err));
+	vs_jb_free(vs_core_request(what, name, "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 }
 

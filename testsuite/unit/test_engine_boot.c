@@ -428,7 +428,7 @@ static void a_boot_of_before_a_restart_that_fails_blames_no_host(void **state)
 	(void)state;
 	boots(1);
 	turn();
-	vs_term_new(&vs_core);
+	vs_leadership_begin(&vs_core);
 	vs_client_renew_clear();
 	flags("vm1", BOOT);
 	one = id("vm1");

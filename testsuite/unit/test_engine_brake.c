@@ -47,7 +47,7 @@ static struct fake_vm *ours(const char *name, bool on)
 /* Another second, Slurm asked, and a slow beat. */
 static void second(void)
 {
-	vs_orphans_ask_slurm(&vs_core);
+	vs_orphans_query_slurm(&vs_core);
 	fake_slow(NULL, 0);
 	turns(11);
 }
@@ -98,7 +98,7 @@ static void what_is_not_an_orphan_is_left_alone(void **st)
 	slurm_knows = "known";
 	ready();
 	for (int i = 0; i < 5; i++) {
-		vs_orphans_ask_slurm(&vs_core);
+		vs_orphans_query_slurm(&vs_core);
 		fake_slow(&task, 1);
 		turns(11);
 	}
@@ -221,8 +221,8 @@ static void restart(void)
 	vs_brake_clear();
 	vs_state_file_forget();
 	vs_state_file_urgent();
-	text = vs_hints_read(dir);
-	vs_hints_load(&vs_core, text);
+	text = vs_state_file_read(dir);
+	vs_state_file_load(&vs_core, text);
 	free(text);
 }
 
@@ -248,7 +248,7 @@ static void hints_outlive_a_restart(void **st)
 	vs_avoid_add("esx1", "0000:3b:00.0", now + 60000, "it failed");
 	vs_brake.on = true;
 	vs_brake_count("vm-7", 29000003, true);
-	vs_hints_save(&vs_core, now);
+	vs_state_file_save(&vs_core, now);
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
 	assert_int_equal(stat(path, &sb), 0);
 	assert_int_equal(sb.st_mode & 0777, 0600);
@@ -279,7 +279,7 @@ static void a_vm_is_counted_once_whoever_restarts(void **st)
 						  (const char *[]){ "a", "b", "c" }[vm], "x"));
 		}
 		vs_state_file_urgent();
-		vs_hints_save(&vs_core, now);
+		vs_state_file_save(&vs_core, now);
 		restart();
 	}
 	state = VS_BRAKE_UNASKED;
@@ -308,7 +308,7 @@ static void a_power_down_of_slurms_outlives_a_restart(void **st)
 		;
 	turns(1);
 	vs_state_file_urgent();
-	vs_hints_save(&vs_core, now);
+	vs_state_file_save(&vs_core, now);
 	restart();
 	assert_true(vs_brake_was_asked("vm1", first));
 	for (size_t i = 0; i < vs_core.nnodes; i++) {
@@ -373,7 +373,7 @@ static void a_confirmation_outlives_a_restart(void **st)
 	assert_int_equal(ends(), 3);
 	assert_int_equal(vs_brake_confirm(&vs_core), 5);
 	vs_state_file_urgent();
-	vs_hints_save(&vs_core, now);
+	vs_state_file_save(&vs_core, now);
 	restart();
 	vs_orphans_clear();
 	for (int i = 0; i < 3; i++)

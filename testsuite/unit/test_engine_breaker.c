@@ -273,15 +273,15 @@ static void it_outlives_a_restart(void **st)
 	vs_core.conf->state_dir = vs_strdup(dir);
 	vs_state_file_urgent();
 	vs_state_file_dirty();
-	vs_hints_save(&vs_core, now);
-	text = vs_hints_read(dir);
+	vs_state_file_save(&vs_core, now);
+	text = vs_state_file_read(dir);
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
 	unlink(path);
 	rmdir(dir);
 	assert_non_null(text);
 	begin(8, 1, 8, "warm");
 	vs_state_file_read_done(false);
-	vs_hints_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text);
 	ready();
 	assert_non_null(open_now());
 	assert_int_equal(job_begin(4, "vm4", NULL), -1);

@@ -107,7 +107,7 @@ static void an_operators_order_ends_it(void **state)
 
 	(void)state;
 	begin_asleep(1);
-	vs_jb_free(vs_core_act("confirm", "", "", 0, &err));
+	vs_jb_free(vs_core_request("confirm", "", "", 0, &err));
 	turn();
 	assert_int_equal(fake_calm, VS_VC_POLL_HIGH);
 	pass_s(31);

@@ -128,7 +128,7 @@ static void an_operators_resume_does_not_end_what_is_still_so(void **st)
 	one_host();
 	esx1.mtu = 1500;
 	show();
-	vs_jb_free(vs_core_act("resume", "esx1", "", 0, &err));
+	vs_jb_free(vs_core_request("resume", "esx1", "", 0, &err));
 	turns(2);
 	HAS(refusal("vm1"), "mtu: ");
 }
@@ -320,7 +320,7 @@ static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)
 
 static void *another_configuration(void *arg)
 {
-	vs_lock_now();
+	vs_lock_priority();
 	vs_core.epoch++;
 	vs_core.loaded = false;
 	vs_unlock();
@@ -340,13 +340,13 @@ static void what_a_lent_lock_lets_in_ends_the_turn(void **state)
 	vs_lock();
 	assert_int_equal(pthread_create(&t, NULL, another_configuration, NULL),
 			 0);
-	while (!atomic_load(&vs_lock_wanted))
+	while (!atomic_load(&vs_lock_waiting))
 		sched_yield();
 	for (int i = 0; vs_core.loaded && i < 1000; i++) {
 		judged = vs_checks.judged_epoch;
 		vs_checks.stale = true;
 		vs_checks.at_ms = 0;
-		vs_pass(&vs_core, now);
+		vs_pass_run(&vs_core, now);
 	}
 	assert_false(vs_core.loaded);
 	assert_int_equal(vs_checks.judged_epoch, judged);

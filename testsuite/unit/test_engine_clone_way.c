@@ -171,10 +171,10 @@ static void plan_and_status_know_both_ways(void **st)
 	world_of(4);
 	vs_paces_clear();
 	p = vs_core.nodes[0].profile;
-	vs_pace_note(p, VS_OP_CLONE, 8000);
-	vs_pace_note(p, VS_OP_RECONFIGURE, 2000);
-	vs_pace_note(p, VS_OP_POWER_ON, 4000);
-	vs_pace_note(p, VS_PACE_BOOT, 20000);
+	vs_duration_note(p, VS_OP_CLONE, 8000);
+	vs_duration_note(p, VS_OP_RECONFIGURE, 2000);
+	vs_duration_note(p, VS_OP_POWER_ON, 4000);
+	vs_duration_note(p, VS_DURATION_BOOT, 20000);
 	plan_is("vm2", "clone power-on ", 2, 4, 8 + 4 + 20, "untried");
 	vs_clones.way.takes = vs_clones.way.now;
 	plan_is("vm2", "clone power-on ", 2, 0, 8 + 4 + 20, "clone");
@@ -194,7 +194,7 @@ static void restarted(const char *about)
 	text = vs_jb_text_free(top);
 	vs_clones.way = (struct vs_clone_way) { .trial_ms = 0 };
 	vs_state_file_read_done(false);
-	vs_hints_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text);
 	free(text);
 	fake_about = about;
 	fake_down(VS_E_RETRY);

@@ -255,7 +255,7 @@ static size_t made_ahead(int cap)
 	bring_up(7, "vm1");
 	assert_null(barred("vm3"));
 	vs_prefetch_read(&vs_core, now);
-	vs_prefetch_pass(&vs_core, now);
+	vs_prefetch_update(&vs_core, now);
 	vs_core.port = was;
 	return vs_plans.nahead;
 }
@@ -315,12 +315,12 @@ static void a_restart_forgets_nothing(void **st)
 	bring_up(7, "vm1");
 	bring_up(8, "vm2");
 	vs_state_file_urgent();
-	vs_hints_save(&vs_core, now);
+	vs_state_file_save(&vs_core, now);
 	vs_clones_clear();
 	vs_state_file_read_done(false);
-	text = vs_hints_read(dir);
+	text = vs_state_file_read(dir);
 	assert_non_null(text);
-	vs_hints_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text);
 	free(text);
 	turn();
 	assert_int_equal(vs_clones_hour(), 2);

@@ -6,15 +6,21 @@
 #include "engine_stage.h"
 
 static struct vs_core c;
-static struct vs_kept kept;
+static struct vs_node_summary kept;
 
 /* Up, with a job that runs: legal, and the base of all plants. */
 static struct vs_node legal(void)
 {
-	kept = (struct vs_kept) { .fresh = true, .rests = true, .epoch = 3 };
+	kept = (struct vs_node_summary) { .fresh = true,
+					  .rests = true,
+					  .epoch = 3 };
 	return (struct vs_node) {
-		.name = "vm1", .kept = &kept, .flags = UP,
-		.claims.job = 7, .wanted = VS_WANT_KEEP, .seen = VS_SEEN_ON,
+		.name = "vm1",
+		.kept = &kept,
+		.flags = UP,
+		.claims.job = 7,
+		.wanted = VS_DESIRED_KEEP,
+		.seen = VS_OBSERVED_ON,
 		.conditions = VS_COND_JOB_RUNS | VS_COND_COMPARED,
 	};
 }
@@ -31,7 +37,7 @@ static void not_running(struct vs_node *n)
 
 static void off(struct vs_node *n)
 {
-	n->seen = VS_SEEN_OFF;
+	n->seen = VS_OBSERVED_OFF;
 }
 
 static void no_job_and_off(struct vs_node *n)
@@ -48,7 +54,7 @@ static void down(struct vs_node *n)
 
 static void wanted_on(struct vs_node *n)
 {
-	n->wanted = VS_WANT_ON;
+	n->wanted = VS_DESIRED_ON;
 }
 
 static void not_compared(struct vs_node *n)
@@ -64,7 +70,7 @@ static void told_and_off(struct vs_node *n)
 
 static void missing(struct vs_node *n)
 {
-	n->absent.how = VS_MISSING_SEEN;
+	n->absent.how = VS_MISSING_OBSERVED;
 }
 
 static void clones(struct vs_node *n)
@@ -172,13 +178,13 @@ static void what_no_table_forbids_is_legal(void **st)
 	n.conditions |= VS_COND_GUEST_READY;
 	n.boot.told_ms = 1;
 	assert_null(vs_node_illegal(&c, &n));
-	n.seen = VS_SEEN_BUSY;
+	n.seen = VS_OBSERVED_BUSY;
 	assert_null(vs_node_illegal(&c, &n));
 	n = legal();
 	n.conditions |= VS_COND_REMOVABLE;
-	n.wanted = VS_WANT_OFF;
+	n.wanted = VS_DESIRED_OFF;
 	assert_null(vs_node_illegal(&c, &n));
-	n.wanted = VS_WANT_GONE;
+	n.wanted = VS_DESIRED_GONE;
 	assert_null(vs_node_illegal(&c, &n));
 }
 

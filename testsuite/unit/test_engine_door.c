@@ -113,14 +113,14 @@ static void what_is_forbidden_is_not_sent_and_the_reason_is_told(void **st)
 				bool ok = may(t, calls[i].deed,
 					      releases[r].release);
 				struct vs_err err = { 0 };
-				enum vs_op_kind kind;
+				enum vs_op_type kind;
 				int64_t rc;
 
 				as(t, releases[r].release);
 				fake_sent[calls[i].call] = 0;
-				rc = vs_send(&vs_core, vm1, &at, vm,
-					     calls[i].action, now, &nobody,
-					     &kind, &err);
+				rc = vs_op_send(&vs_core, vm1, &at, vm,
+						calls[i].action, now, &nobody,
+						&kind, &err);
 				assert_int_equal(fake_sent[calls[i].call], ok);
 				assert_true(ok == (rc > 0));
 				if (ok)
@@ -138,13 +138,13 @@ static void a_vm_that_is_off_passes(void **st)
 {
 	static const struct vs_vc_op nobody;
 	struct vs_err err = { 0 };
-	enum vs_op_kind kind;
+	enum vs_op_type kind;
 
 	(void)st;
 	on_stage();
 	vm->power = VS_POWER_OFF;
-	assert_true(vs_send(&vs_core, vm1, &at, vm, VS_DO_RELOCATE, now,
-			    &nobody, &kind, &err) > 0);
+	assert_true(vs_op_send(&vs_core, vm1, &at, vm, VS_DO_RELOCATE, now,
+			       &nobody, &kind, &err) > 0);
 	assert_int_equal(kind, VS_OP_RELOCATE);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
 }

@@ -113,13 +113,15 @@ static void room_comes_back_when_maintenance_is_called_off(void **state)
 	(void)state;
 	begin(1, 1, 1, "warm");
 	ready();
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]), VS_AVAIL_NEW);
+	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+			 VS_AVAIL_TO_CREATE);
 	fake_slow(&t, 1);
 	turn();
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]), VS_AVAIL_NONE);
 	fake_slow(NULL, 0);
 	turn();
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]), VS_AVAIL_NEW);
+	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+			 VS_AVAIL_TO_CREATE);
 }
 
 /* Rule A broken while it runs (a host left): VMs still go off. */

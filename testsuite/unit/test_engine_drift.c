@@ -112,7 +112,7 @@ static void an_operator_says_that_it_is_right(void **st)
 	two_pfs(8, 0);
 	PFS(PF(A, "vmnic4", 0), PF(B, "vmnic6", 8));
 	assert_true(quarantined(B));
-	vs_jb_free(vs_core_act("resume", "esx1", "", 0, &err));
+	vs_jb_free(vs_core_request("resume", "esx1", "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 	assert_false(quarantined(B));
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);

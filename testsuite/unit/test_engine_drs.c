@@ -201,7 +201,7 @@ static void where_an_operator_wants_it_drs_is_not_asked(void **state)
 	begin(3, 3, 2, "warm");
 	vs_drs = (struct vs_drs) { .on = true };
 	ready();
-	o = vs_core_act("evict-on", "vm1", "esx3", 0, &err);
+	o = vs_core_request("evict-on", "vm1", "esx3", 0, &err);
 	assert_non_null(o);
 	free(vs_jb_text_free(o));
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);

@@ -142,7 +142,7 @@ static void room_that_an_operator_has_made_is_used_at_once(void **st)
 			       VS_VC_FAULT_NO_SPACE,
 			       "No space left on device"));
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
-	vs_jb_free(vs_core_act("resume", "esx2", "", 0, NULL));
+	vs_jb_free(vs_core_request("resume", "esx2", "", 0, NULL));
 	assert_int_equal(job_begin(8, "vm2", NULL), 0);
 }
 

@@ -84,7 +84,7 @@ static void nor_is_it_gone_while_a_call_is_under_way(void **state)
 	(void)state;
 	turns(3);
 	vs_retry_reread(&vs_core, node());
-	vs_node_touch(node());
+	vs_node_mark_changed(node());
 	turns(3);
 	assert_non_null(node()->foreign);
 	assert_int_equal(gone, 0);

@@ -5,7 +5,7 @@
 #include "vcenter/calls/calls.h"
 
 #define EVIL "10.9.9.9:6817"
-#define SETTLES (VS_SETTLE_MS / 100 + 2)	/* in turns */
+#define SETTLES (VS_AWAIT_MS / 100 + 2)	/* in turns */
 
 static struct fake_vm *vm1(void)
 {

@@ -133,7 +133,7 @@ static void a_reconfigure_that_never_shows_ends(void **state)
 	     many++) {
 		reconfigured_and_not_shown();
 		assert_int_equal(fake_sent[FAKE_RECONFIGURE], many + 1);
-		now += VS_SETTLE_MS;
+		now += VS_AWAIT_MS;
 		turn();
 		fake_slow(NULL, 0);
 		turns(2);

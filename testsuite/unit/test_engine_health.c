@@ -82,8 +82,8 @@ static void a_limit_that_changed_while_nothing_ran_is_seen(void **st)
 	assert_non_null(mkdtemp(dir));
 	vs_str_replace(&vs_core.conf->state_dir, dir);
 	vs_state_file_urgent();
-	vs_hints_save(&vs_core, now);
-	text = vs_hints_read(dir);
+	vs_state_file_save(&vs_core, now);
+	text = vs_state_file_read(dir);
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
 	unlink(path);
 	rmdir(dir);
@@ -93,7 +93,7 @@ static void a_limit_that_changed_while_nothing_ran_is_seen(void **st)
 		vs_health_clear(&vs_core);
 		vs_core.conf->health_drains = rows[i].most;
 		vs_state_file_read_done(false);
-		vs_hints_load(&vs_core, text);
+		vs_state_file_load(&vs_core, text);
 		assert_int_equal(vs_health_drains("host-1"), 2);
 		assert_int_equal(sick() != NULL, rows[i].out);
 	}

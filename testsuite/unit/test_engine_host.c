@@ -91,7 +91,7 @@ static void drain(const char *host, const char *why)
 {
 	struct vs_err err = { 0 };
 
-	vs_jb_free(vs_core_act("drain", host, why, 0, &err));
+	vs_jb_free(vs_core_request("drain", host, why, 0, &err));
 	assert_int_equal(err.code, VS_OK);
 }
 
@@ -99,7 +99,7 @@ static void resume(const char *host)
 {
 	struct vs_err err = { 0 };
 
-	vs_jb_free(vs_core_act("resume", host, "", 0, &err));
+	vs_jb_free(vs_core_request("resume", host, "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 }
 
@@ -169,7 +169,7 @@ static void an_order_for_no_host_is_one_clear_line(void **st)
 	(void)st;
 	begin(1, 1, 1, "warm");
 	ready();
-	assert_null(vs_core_act("drain", "esx9", "", 0, &err));
+	assert_null(vs_core_request("drain", "esx9", "", 0, &err));
 	assert_string_equal(err.text, "no such host: esx9");
 }
 
@@ -438,7 +438,7 @@ static void a_vm_that_is_forgotten_may_be_built_anew(void **st)
 	assert_int_equal(job_begin(8, "vm1", NULL), -1);
 	vs_capacity_freed_clear();
 	vs_name_freed_clear();
-	vs_jb_free(vs_core_act("forget", "vm1", "", 0, &err));
+	vs_jb_free(vs_core_request("forget", "vm1", "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 	assert_true(vs_name_freed_pending() && vs_capacity_freed_pending());
 	turns(2);

@@ -94,7 +94,7 @@ static void a_lost_answer_makes_no_second_one(void **st)
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_INSTANT], 1);
 	assert_true(fake_get("vm1")->on);
-	assert_int_equal(vs_node_named(&vs_core, "vm1")->seen, VS_SEEN_ON);
+	assert_int_equal(vs_node_named(&vs_core, "vm1")->seen, VS_OBSERVED_ON);
 }
 
 static void off_it_is_no_more(void **st)
@@ -126,13 +126,13 @@ static void a_copy_of_one_is_not_ours(void **st)
 	vm = fake_get("vm1");
 	assert_int_equal(vs_vm_owner(vs_vm_get(&vs_core.inv, vm->moid),
 				     vs_core.folder, vs_core.cluster_id),
-			 VS_OWNER_OURS);
+			 VS_OWNER_MANAGED);
 	vs_strlcpy(vm->bios, "4211aaaa-0000-4000-8000-000000000009",
 		   sizeof(vm->bios));
 	fake_show(vm);
 	assert_int_equal(vs_vm_owner(vs_vm_get(&vs_core.inv, vm->moid),
 				     vs_core.folder, vs_core.cluster_id),
-			 VS_OWNER_SUSPECT);
+			 VS_OWNER_UNVERIFIED);
 }
 
 /* Its host is to be empty; what became of another VM is another matter. */
@@ -142,7 +142,7 @@ static void it_goes_off_though_a_vm_is_missed(void **st)
 	begin_instant(2, 1);
 	parent_stands(7, "vm1");
 	vs_core.inv.by_index[0]->entering_maintenance = true;
-	node_set_missing(&vs_core.nodes[1], VS_MISSING_SEEN);
+	node_set_missing(&vs_core.nodes[1], VS_MISSING_OBSERVED);
 	vs_clone_sources_update(&vs_core, now + 60000);
 	vs_clone_sources_update(&vs_core, now + 70000);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);

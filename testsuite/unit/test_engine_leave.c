@@ -14,7 +14,7 @@ static char answer[2048];
 static void ask(const char *what)
 {
 	struct vs_err err = { 0 };
-	struct json_object *o = vs_core_act(what, "esx1", "", 0, &err);
+	struct json_object *o = vs_core_request(what, "esx1", "", 0, &err);
 	char *text;
 
 	assert_int_equal(err.code, VS_OK);
@@ -115,7 +115,8 @@ static void an_operators_note_is_not_for_users(void **st)
 
 	(void)st;
 	run("sriov", 1, 3);
-	vs_jb_free(vs_core_act("drain-requeue", "esx1", "ask Doe", 0, &err));
+	vs_jb_free(
+		vs_core_request("drain-requeue", "esx1", "ask Doe", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 	turns(2);
 	assert_non_null(strstr(heard(VS_REQUEST_RELEASE, "vm1")->text,

@@ -36,9 +36,9 @@ static void *slurmctld(void *arg)
 	struct vs_core *c = &vs_core;
 	bool done = false;
 
-	atomic_fetch_add(&vs_lock_wanted, 1);
+	atomic_fetch_add(&vs_lock_waiting, 1);
 	while (!done) {
-		vs_lock_now();
+		vs_lock_priority();
 		if (begun(c)) {
 			lent = !over(c);
 			if (lent)
@@ -48,7 +48,7 @@ static void *slurmctld(void *arg)
 		vs_unlock();
 		sched_yield();
 	}
-	atomic_fetch_sub(&vs_lock_wanted, 1);
+	atomic_fetch_sub(&vs_lock_waiting, 1);
 	return arg;
 }
 
@@ -57,7 +57,7 @@ static pthread_t slurmctld_begin(void)
 	pthread_t t;
 
 	assert_int_equal(pthread_create(&t, NULL, slurmctld, NULL), 0);
-	while (!atomic_load(&vs_lock_wanted))
+	while (!atomic_load(&vs_lock_waiting))
 		sched_yield();
 	return t;
 }
@@ -100,7 +100,7 @@ static struct vs_j order(void)
 	pthread_t t;
 
 	t = slurmctld_begin();
-	o = vs_core_act("evict", ALL, "", 0, &err);
+	o = vs_core_request("evict", ALL, "", 0, &err);
 	pthread_join(t, NULL);
 	assert_non_null(o);
 	text = vs_jb_text_free(o);
@@ -250,7 +250,7 @@ static void orders_that_are_saved_while_the_configuration_changes_are_again(
 	vs_state_file_dirty();
 	vs_state_file_urgent();
 	t = slurmctld_begin();
-	vs_hints_save(c, now);
+	vs_state_file_save(c, now);
 	pthread_join(t, NULL);
 	assert_true(lent && c->epoch != epoch);
 	assert_true(vs_state_file_pending());
@@ -325,7 +325,7 @@ static int touched_by_a_child(bool with_lock)
 		lock_needed(true);
 		if (with_lock)
 			vs_lock();
-		vs_nodes_touch(&vs_core);
+		vs_nodes_mark_changed(&vs_core);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -362,12 +362,12 @@ static void a_call_without_the_lock_ends_the_process(void **state)
 /* After what is read for the placement: once a node for its steps, twice before
  * the figures, once a node for these and for its row. */
 #define LENDS_AFTER (2 + 3 * PLANNED)
-#define YIELDS 1000		/* of vs_lock_lend(), while the lock is wanted */
+#define YIELDS 1000	/* of vs_lock_yield(), while the lock is wanted */
 
 static void (*event)(void);	/* of vCenter's or Slurm's, without the lock */
 static int yields, moment, lends, events;
 
-/* vs_lock_lend() calls it without the lock. */
+/* vs_lock_yield() calls it without the lock. */
 int sched_yield(void)
 {
 	void (*what)(void) = event;
@@ -379,11 +379,11 @@ int sched_yield(void)
 	lends = yields / YIELDS + 1;
 	if (yields++ == moment * YIELDS) {
 		event = NULL;
-		atomic_fetch_sub(&vs_lock_wanted, 1);
+		atomic_fetch_sub(&vs_lock_waiting, 1);
 		needed = lock_needed(false);
 		what();
 		lock_needed(needed);
-		atomic_fetch_add(&vs_lock_wanted, 1);
+		atomic_fetch_add(&vs_lock_waiting, 1);
 		event = what;
 		events++;
 	}
@@ -532,9 +532,9 @@ static char *plan_beside(void (*what)(void), struct vs_err *err)
 	plan_world();
 	yields = events = 0;
 	event = what;
-	atomic_fetch_add(&vs_lock_wanted, 1);
+	atomic_fetch_add(&vs_lock_waiting, 1);
 	answer = plan_text(err);
-	atomic_fetch_sub(&vs_lock_wanted, 1);
+	atomic_fetch_sub(&vs_lock_waiting, 1);
 	event = NULL;
 	assert_true(events > 0);
 	return answer;
@@ -612,7 +612,7 @@ static void a_plan_is_of_one_state(void **state)
 static void touched(void)
 {
 	vs_lock();
-	vs_node_touch(node("vm300"));
+	vs_node_mark_changed(node("vm300"));
 	vs_unlock();
 	moment++;
 }

@@ -152,7 +152,7 @@ static void it_ends_when_the_vm_is_back_in_the_folder(void **st)
 	(void)st;
 	up_with(0);
 	restored_without("vm1");
-	assert_int_equal(node_missing(node("vm1")), VS_MISSING_SEEN);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_OBSERVED);
 	nobody_is_told();
 	turns(3);
 	assert_false(vs_name_freed_pending() || vs_capacity_freed_pending());
@@ -161,7 +161,8 @@ static void it_ends_when_the_vm_is_back_in_the_folder(void **st)
 	turns(3);
 	assert_int_equal(node_missing(node("vm1")), VS_MISSING_NOT);
 	assert_true(vs_name_freed_pending() && vs_capacity_freed_pending());
-	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_WARM);
+	assert_int_equal(vs_node_avail(&vs_core, node("vm1")),
+			 VS_AVAIL_RUNNING);
 	assert_int_equal(words_to_slurm(), 0);
 }
 
@@ -183,7 +184,7 @@ static void what_it_holds_is_counted_once_when_it_is_found(void **st)
 	fake_show(vm);
 	turns(60);
 	assert_int_equal(free_on("host-1"), 1);
-	assert_int_equal(node_missing(node("vm1")), VS_MISSING_SEEN);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_OBSERVED);
 	vm->on = false;
 	fake_show(vm);
 	turns(60);
@@ -199,7 +200,7 @@ static void an_operator_ends_it_by_forget(void **st)
 	up_with(0);
 	restored_without("vm1");
 	nobody_is_told();
-	vs_jb_free(vs_core_act("forget", "vm1", "", 0, &err));
+	vs_jb_free(vs_core_request("forget", "vm1", "", 0, &err));
 	assert_true(vs_name_freed_pending() && vs_capacity_freed_pending());
 	assert_int_equal(err.code, VS_OK);
 	turns(3);
@@ -217,7 +218,7 @@ static void slurm_itself_may_give_the_node_up(void **st)
 	restored_without("vm1");
 	flags("vm1", VS_NODE_NO_RESPOND);
 	turns(200);
-	assert_int_equal(node_missing(node("vm1")), VS_MISSING_SEEN);
+	assert_int_equal(node_missing(node("vm1")), VS_MISSING_OBSERVED);
 	flags("vm1", VS_NODE_DOWN | VS_NODE_NO_RESPOND);
 	turn();
 	assert_int_equal(node_missing(node("vm1")), VS_MISSING_NOT);
@@ -264,7 +265,8 @@ static void a_power_down_that_is_repeated_is_no_sign_of_life(void **st)
 	turns(3);
 	flags("vm1", DOWN);
 	turns(3);
-	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_NEW);
+	assert_int_equal(vs_node_avail(&vs_core, node("vm1")),
+			 VS_AVAIL_TO_CREATE);
 	flags("vm1", VS_NODE_POWERING_UP);
 	flags("vm1", UP);
 	assert_true(node("vm1")->flags & VS_NODE_UP);
@@ -300,7 +302,7 @@ static void what_was_powered_down_just_before_a_start_is_not_missed(void **st)
 		flags("vm1", DOWN);
 		turns(100);
 		assert_int_equal(vs_node_avail(&vs_core, node("vm1")) ==
-				 VS_AVAIL_NEW, !rows[i].missing);
+				 VS_AVAIL_TO_CREATE, !rows[i].missing);
 		vs_brake_clear();
 	}
 }
@@ -362,7 +364,7 @@ static void a_vm_that_was_destroyed_before_an_outage_is_not_missed(void **st)
 	fake_slow(NULL, 0);
 	turns(3);
 	assert_int_equal(node_missing(node("vm1")), VS_MISSING_NOT);
-	assert_int_equal(node("vm1")->seen, VS_SEEN_NONE);
+	assert_int_equal(node("vm1")->seen, VS_OBSERVED_NONE);
 }
 
 static void a_vm_that_was_off_is_gone(void **st)
@@ -375,7 +377,8 @@ static void a_vm_that_was_off_is_gone(void **st)
 	flags("vm1", DOWN);
 	turns(3);
 	restored_without("vm1");
-	assert_int_equal(vs_node_avail(&vs_core, node("vm1")), VS_AVAIL_NEW);
+	assert_int_equal(vs_node_avail(&vs_core, node("vm1")),
+			 VS_AVAIL_TO_CREATE);
 }
 
 /* By hand, in vCenter: the guest lives on with the node's name and address. */

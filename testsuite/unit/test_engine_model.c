@@ -71,7 +71,7 @@ static void restart(void)
 		fake_effect(call);
 	}
 	vs_lock();
-	vs_term_new(c);
+	vs_leadership_begin(c);
 	vs_unlock();
 	vs_client_renew_clear();
 	vs_state_file_read_done(true);
@@ -264,7 +264,7 @@ static void world_begins(unsigned seed, FILE *story)
 	fake_serial = 0;
 	begin(MODEL_NODES, HOSTS, VFS, model.retention);
 	fake_trace_to(trace);
-	vs_term_new(c);
+	vs_leadership_begin(c);
 	c->port = &model_port;
 	vs_client_renew_clear();
 	vs_state_file_read_done(true);
@@ -297,7 +297,7 @@ static void world_turns(int t)
 	for (int k = 0; k < MODEL_NODES; k++)
 		if (node_missing(&vs_core.nodes[k]) && !model_vm(k)) {
 			vs_missing_forget(&vs_core.nodes[k]);
-			vs_node_touch(&vs_core.nodes[k]);
+			vs_node_mark_changed(&vs_core.nodes[k]);
 		}
 }
 

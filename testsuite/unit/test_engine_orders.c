@@ -15,7 +15,7 @@ static int64_t said_job;
 static int order(const char *what, const char *nodes, const char *why)
 {
 	struct vs_err err = { 0 };
-	struct json_object *o = vs_core_act(what, nodes, why, 0, &err);
+	struct json_object *o = vs_core_request(what, nodes, why, 0, &err);
 	struct vs_jdoc doc;
 	VS_FREE char *text = NULL;
 	struct vs_j row;
@@ -48,7 +48,7 @@ static struct vs_node *node(const char *name)
 
 static enum vs_avail avail(const char *name)
 {
-	return vs_kept_now(&vs_core, id(name))->avail;
+	return vs_node_summary_get(&vs_core, id(name))->avail;
 }
 
 /* Slurm powers vm1 down, and its VM goes off. */
@@ -79,7 +79,7 @@ static void an_idle_warm_vm_goes_off_at_once_and_the_node_is_usable(void **st)
 	goes_off();
 	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 	assert_false(vs_orders_any(&node("vm1")->orders));
-	assert_int_equal(avail("vm1"), VS_AVAIL_OFF);
+	assert_int_equal(avail("vm1"), VS_AVAIL_STOPPED);
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	/* and nothing more is done to it */
@@ -163,7 +163,7 @@ static void resume_withdraws_what_waits_for_a_job(void **st)
 	end_job(7, "vm1");
 	turns(100);
 	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
-	assert_int_equal(avail("vm1"), VS_AVAIL_WARM);
+	assert_int_equal(avail("vm1"), VS_AVAIL_RUNNING);
 }
 
 static void what_is_not_on_can_not_go_off(void **st)
@@ -462,7 +462,7 @@ static void orders_outlive_a_restart(void **st)
 	text = vs_jb_text_free(top);
 	memset(&node("vm1")->orders, 0, sizeof(node("vm1")->orders));
 	vs_state_file_read_done(false);
-	vs_hints_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text);
 	turns(2);
 	assert_non_null(heard(VS_REQUEST_DRAIN, "vm1"));
 	assert_string_equal(node("vm1")->orders.rebuild,

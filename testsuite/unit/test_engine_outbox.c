@@ -128,11 +128,11 @@ static void a_node_whose_power_up_slurm_refuses_is_cloned_and_stays_off(void **s
 		plan_is_read();
 		assert_non_null(heard(VS_REQUEST_POWER_UP, "vm1"));
 		n = vs_node_named(&vs_core, "vm1");
-		assert_int_equal(n->ahead.state, VS_AHEAD_UP);
+		assert_int_equal(n->ahead.state, VS_PREFETCH_UP);
 		slurm_answers(with);
 		assert_string_equal(asked, "vm1");
 		assert_int_equal(n->ahead.state,
-				 with ? VS_AHEAD_CLONE : VS_AHEAD_UP);
+				 with ? VS_PREFETCH_CLONE : VS_PREFETCH_UP);
 	}
 }
 
@@ -151,7 +151,7 @@ static void an_answer_for_a_node_that_is_gone_is_dropped(void **state)
 		vs_strlcpy(told[i].node, "vm99", sizeof(told[i].node));
 	slurm_answers(-1);
 	assert_int_equal(vs_node_named(&vs_core, "vm1")->ahead.state,
-			 VS_AHEAD_UP);
+			 VS_PREFETCH_UP);
 }
 
 int main(void)

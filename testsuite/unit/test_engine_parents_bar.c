@@ -91,7 +91,7 @@ static void begin_stripped(void)
 	assert_true(fake_finish(FAKE_CLONE));
 	fake_parent("parent-")->mark[0] = '\0';
 	fake_show(fake_parent("parent-"));
-	now += VS_SETTLE_MS;
+	now += VS_AWAIT_MS;
 	turns(2);
 	fake_slow(NULL, 0);
 	waits_for_somebody("vm1", "doesn't bear its marks");
@@ -141,7 +141,7 @@ static void one_whose_mark_was_taken_is_not_made_again(void **st)
 	assert_true(fake_finish(FAKE_CLONE));
 	fake_parent("parent-")->mark[0] = '\0';
 	fake_show(fake_parent("parent-"));
-	now += VS_SETTLE_MS;
+	now += VS_AWAIT_MS;
 	turns(2);
 	fake_slow(NULL, 0);
 	waits_for_somebody("vm1", "doesn't bear its marks");
@@ -157,7 +157,7 @@ static void one_that_is_gone_is_made_again(void **st)
 	wants(7, "vm1");
 	assert_true(fake_finish(FAKE_CLONE));
 	fake_remove(fake_parent("parent-"));
-	now += VS_SETTLE_MS;
+	now += VS_AWAIT_MS;
 	turns(2);
 	fake_slow(NULL, 0);
 	turns(5);

@@ -54,9 +54,9 @@ static void after_an_outage_nothing_goes_before_all_is_known(void **st)
 	now += 10000;
 	fake_load();
 	fake_template("vm-tpl2", NULL);
-	vs_pass(&vs_core, now);
+	vs_pass_run(&vs_core, now);
 	fake_slow(NULL, 0);
-	vs_pass(&vs_core, now);
+	vs_pass_run(&vs_core, now);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	turns(5);
 	assert_true(node_missing(&vs_core.nodes[0]));
@@ -76,7 +76,7 @@ static void an_outage_and_a_new_term_forget_since_when(void **st)
 	assert_true(r->unwanted_ms > 0);
 	fake_down(VS_E_RETRY);
 	assert_int_equal(r->unwanted_ms, 0);
-	vs_term_new(&vs_core);
+	vs_leadership_begin(&vs_core);
 	assert_null(vs_clone_sources_all()->all);
 	vs_client_renew_clear();	/* of the next test too */
 }
@@ -190,7 +190,7 @@ static void an_orphan_that_others_stand_on_stays(void **st)
 	vs_log_to(count);
 	for (int i = 0; i < 8; i++) {
 		turns(11);
-		vs_orphans_ask_slurm(&vs_core);
+		vs_orphans_query_slurm(&vs_core);
 		fake_slow(NULL, 0);
 	}
 	vs_log_to(NULL);
@@ -259,7 +259,7 @@ static void one_that_is_done_and_not_shown_keeps_it(void **st)
 	assert_true(fake_finish(FAKE_CLONE));
 	vm = fake_get("vm2");
 	fake_tell(gone, VS_VC_VM, vm->moid);
-	now += VS_SETTLE_MS;
+	now += VS_AWAIT_MS;
 	turns(20);
 	for (int i = 0; i < 3; i++)
 		time_passes();

@@ -38,9 +38,9 @@ static void measured(void)
 {
 	const struct vs_profile *p = &vs_core.profiles[0];
 
-	vs_pace_note(p, VS_OP_CLONE, 8000);
-	vs_pace_note(p, VS_OP_POWER_ON, 4000);
-	vs_pace_note(p, VS_PACE_BOOT, 20000);
+	vs_duration_note(p, VS_OP_CLONE, 8000);
+	vs_duration_note(p, VS_OP_POWER_ON, 4000);
+	vs_duration_note(p, VS_DURATION_BOOT, 20000);
 }
 
 static void parent_takes(int seconds)
@@ -155,7 +155,7 @@ static void an_instant_clone_is_one_call(void **state)
 
 static int64_t parent_ms(void)
 {
-	return vs_pace_ms(&vs_core.profiles[0], VS_DURATION_CLONE_SOURCE);
+	return vs_duration_ms(&vs_core.profiles[0], VS_DURATION_CLONE_SOURCE);
 }
 
 /* Nobody asks for it for two hours: that is not how long it takes. */

@@ -380,13 +380,13 @@ static void durations_are_a_moving_mean_by_template(void **state)
 	(void)state;
 	vs_strlcpy(other.template_moid, "vm-other",
 		   sizeof(other.template_moid));
-	assert_int_equal(vs_pace_ms(profile(), VS_OP_CLONE), -1);
-	vs_pace_note(profile(), VS_OP_CLONE, 8000);
-	assert_int_equal(vs_pace_ms(profile(), VS_OP_CLONE), 8000);
-	vs_pace_note(profile(), VS_OP_CLONE, 4000);
-	assert_int_equal(vs_pace_ms(profile(), VS_OP_CLONE), 7000);
-	assert_int_equal(vs_pace_ms(profile(), VS_OP_POWER_ON), -1);
-	assert_int_equal(vs_pace_ms(&other, VS_OP_CLONE), -1);
+	assert_int_equal(vs_duration_ms(profile(), VS_OP_CLONE), -1);
+	vs_duration_note(profile(), VS_OP_CLONE, 8000);
+	assert_int_equal(vs_duration_ms(profile(), VS_OP_CLONE), 8000);
+	vs_duration_note(profile(), VS_OP_CLONE, 4000);
+	assert_int_equal(vs_duration_ms(profile(), VS_OP_CLONE), 7000);
+	assert_int_equal(vs_duration_ms(profile(), VS_OP_POWER_ON), -1);
+	assert_int_equal(vs_duration_ms(&other, VS_OP_CLONE), -1);
 }
 
 /* 300 ms from on to registered: three turns of the stage's clock. */
@@ -398,28 +398,28 @@ static void calls_and_boots_are_measured_as_they_end(void **state)
 	turn();
 	now += 8000;
 	assert_true(fake_finish(FAKE_CLONE));
-	assert_int_equal(vs_pace_ms(profile(), VS_OP_CLONE), 8000);
+	assert_int_equal(vs_duration_ms(profile(), VS_OP_CLONE), 8000);
 	turns(2);
 	now += 4000;
 	assert_true(fake_finish(FAKE_POWER_ON));
 	/* a turn of 100 ms went by after it was sent */
-	assert_int_equal(vs_pace_ms(profile(), VS_OP_POWER_ON), 4100);
+	assert_int_equal(vs_duration_ms(profile(), VS_OP_POWER_ON), 4100);
 	turn();
-	assert_int_equal(vs_pace_ms(profile(), VS_PACE_BOOT), -1);
+	assert_int_equal(vs_duration_ms(profile(), VS_DURATION_BOOT), -1);
 	now += 20000;
 	flags("vm1", BUSY);
 	flags("vm2", BUSY);
 	turn();
-	assert_int_equal(vs_pace_ms(profile(), VS_PACE_BOOT), 20100);
+	assert_int_equal(vs_duration_ms(profile(), VS_DURATION_BOOT), 20100);
 	turns(5);
-	assert_int_equal(vs_pace_ms(profile(), VS_PACE_BOOT), 20100);
+	assert_int_equal(vs_duration_ms(profile(), VS_DURATION_BOOT), 20100);
 }
 
 static void measured(void)
 {
-	vs_pace_note(profile(), VS_OP_CLONE, 8000);
-	vs_pace_note(profile(), VS_OP_POWER_ON, 4000);
-	vs_pace_note(profile(), VS_PACE_BOOT, 20000);
+	vs_duration_note(profile(), VS_OP_CLONE, 8000);
+	vs_duration_note(profile(), VS_OP_POWER_ON, 4000);
+	vs_duration_note(profile(), VS_DURATION_BOOT, 20000);
 }
 
 static void the_estimate_is_the_slowest_nodes_way(void **state)

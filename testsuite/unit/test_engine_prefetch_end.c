@@ -7,7 +7,7 @@
 #include "engine/tasks/removal_guard_i.h"
 #include "prefetch_stage.h"
 
-static struct vs_ahead *ahead_of(const char *node)
+static struct vs_node_prefetch *ahead_of(const char *node)
 {
 	return &vs_node_named(&vs_core, node)->ahead;
 }
@@ -108,7 +108,7 @@ static void a_node_is_made_ready_once_for_a_job(void **state)
 	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm1"));
 	/* Slurm takes its time: it isn't down again before it was up. */
 	turns(3);
-	assert_int_equal(ahead_of("vm1")->state, VS_AHEAD_UP);
+	assert_int_equal(ahead_of("vm1")->state, VS_PREFETCH_UP);
 }
 
 static void a_new_configuration_keeps_what_was_made(void **state)
@@ -132,10 +132,10 @@ static void another_controllers_past_is_forgotten(void **state)
 	(void)state;
 	cloned_ahead();
 	vs_lock();
-	vs_term_new(&vs_core);
+	vs_leadership_begin(&vs_core);
 	vs_unlock();
 	assert_int_equal(vs_plans.nahead, 0);
-	assert_int_equal(ahead_of("vm2")->state, VS_AHEAD_NOT);
+	assert_int_equal(ahead_of("vm2")->state, VS_PREFETCH_NOT);
 	vs_client_renew_clear();
 	flags("vm1", DOWN);
 	flags("vm2", DOWN);

@@ -106,7 +106,7 @@ static void the_ledger_is_rebuilt_from_what_vcenter_shows(void **state)
 	begin_rails(1);
 	bring_up(7, "vm1");
 	vs_ledger_clear(&vs_core.ledger);
-	vs_node_touch(vs_node_named(&vs_core, "vm1"));
+	vs_node_mark_changed(vs_node_named(&vs_core, "vm1"));
 	turns(2);
 	h = vs_ledger_get(&vs_core.ledger, "vm1");
 	assert_non_null(h);

@@ -62,7 +62,7 @@ static void a_wrong_profile_waits_for_the_end_of_the_job_in_it(void **st)
 	assert_int_equal(sent(), 0);
 	assert_int_equal(ntold, 0);
 	end_job(7, "vm1");
-	assert_int_equal(avail("vm1"), VS_AVAIL_NEW);
+	assert_int_equal(avail("vm1"), VS_AVAIL_TO_CREATE);
 	job_starts(8, "vm1");
 	turns(2);
 	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
@@ -125,7 +125,7 @@ static void a_hold_that_nobody_needs_ends(void **st)
 	assert_int_equal(free_on("host-1"), 0);
 	/* The job is gone, and nobody has told us. */
 	node_set_job(&vs_core.nodes[0], 0);
-	vs_nodes_touch(&vs_core);
+	vs_nodes_mark_changed(&vs_core);
 	turns(40);
 	while (fake_finish(FAKE_CLONE))
 		;
@@ -163,7 +163,7 @@ static void copies_restores_and_templates_of_our_vms_stay_untouched(void **st)
 	}
 	assert_int_equal(sent(), 0);
 	assert_int_equal(fake_count(), before);
-	assert_int_equal(avail("vm1"), VS_AVAIL_WARM);
+	assert_int_equal(avail("vm1"), VS_AVAIL_RUNNING);
 }
 
 /* cluster-toolkit#4419: one bad record stopped every sync for days. */
@@ -178,9 +178,9 @@ static void one_broken_vm_or_host_stops_nobody_else(void **st)
 	fake_show(fake_add_vm("nowhere", vm->folder, "", true));
 	turns(20);
 	assert_int_equal(avail("vm1"), VS_AVAIL_NONE);
-	assert_int_equal(avail("vm2"), VS_AVAIL_NEW);
+	assert_int_equal(avail("vm2"), VS_AVAIL_TO_CREATE);
 	bring_up(9, "vm2");
-	assert_int_equal(vs_node_named(&vs_core, "vm2")->seen, VS_SEEN_ON);
+	assert_int_equal(vs_node_named(&vs_core, "vm2")->seen, VS_OBSERVED_ON);
 }
 
 int main(void)

@@ -18,7 +18,7 @@ static void restart(uint32_t job, const char *node, uint32_t saved_flags)
 	vs_node_condition(n, VS_COND_COMPARED, false);
 	node_set_job(n, 0);
 	n->flags = saved_flags;
-	n->wanted = VS_WANT_OFF;
+	n->wanted = VS_DESIRED_OFF;
 	if (job)
 		vs_job_claim(&vs_core, job, 0, &n->id, 1, true);
 	fake_load();
@@ -298,7 +298,7 @@ static void a_clone_that_never_ends_does_not_stop_the_cluster(void **state)
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	assert_true(fake_fail(FAKE_ADOPT, VS_E_CANCELED, "called off"));
-	assert_int_equal(vs_strays(), 0);
+	assert_int_equal(vs_unowned_tasks_count(), 0);
 	turns(3);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 2);
 }

@@ -42,7 +42,7 @@ static void restart(uint32_t job, const char *node)
 	vs_node_condition(n, VS_COND_COMPARED, false);
 	node_set_job(n, 0);
 	n->flags = BUSY;
-	n->wanted = VS_WANT_OFF;
+	n->wanted = VS_DESIRED_OFF;
 	vs_job_claim(&vs_core, job, 0, &n->id, 1, true);
 	fake_load();
 	fake_slow(NULL, 0);

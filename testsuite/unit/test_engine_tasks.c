@@ -88,10 +88,10 @@ static void no_call_is_under_way_without_a_client(void **st)
 }
 
 static char heard_node[16], heard_host[16];
-static enum vs_op_kind heard_kind;
+static enum vs_op_type heard_kind;
 static int nheard;
 
-static void hears(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+static void hears(struct vs_core *c, struct vs_node *n, enum vs_op_type kind,
 		  const char *host, const struct vs_err *err, int64_t now_ms)
 {
 	(void)c;

@@ -59,7 +59,7 @@ static void what_runs_or_exists_serves_without_its_template(void **state)
 	fake_template("", GONE);
 	turn();
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[id("vm1")]),
-			 VS_AVAIL_WARM);
+			 VS_AVAIL_RUNNING);
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[id("vm2")]),
 			 VS_AVAIL_NONE);
 	flags("vm1", GOING);
@@ -127,7 +127,7 @@ static void a_used_vm_of_destroy_serves_nobody_while_none_can_be_made(
 	(void)state;
 	begin_idle("destroy");
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
-			 VS_AVAIL_NEW);
+			 VS_AVAIL_TO_CREATE);
 	fake_template("", GONE);
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
 			 VS_AVAIL_NONE);

@@ -135,7 +135,7 @@ static void warm_vms_and_those_that_are_off_serve(void **state)
 	end_job(7, "vm1");
 	host_is("host-2", false);
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[id("vm1")]),
-			 VS_AVAIL_WARM);
+			 VS_AVAIL_RUNNING);
 	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[id("vm2")]),
 			 VS_AVAIL_NONE);
 	flags("vm1", GOING);

@@ -110,7 +110,7 @@ static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
 	vs_avoid_add("host-1", NULL, now + 60000, "text");
 	vs_brake.on = true;
 	vs_lock();
-	vs_term_new(&vs_core);
+	vs_leadership_begin(&vs_core);
 	vs_unlock();
 	assert_int_equal(node_job(&vs_core.nodes[one]), 0);
 	assert_false(vs_job_waits(7));

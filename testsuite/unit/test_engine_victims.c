@@ -179,7 +179,7 @@ static void a_promise_that_nobody_renews_is_forgotten(void **state)
 	now += 61000;
 	turns(1);
 	vs_query_capacity(&vs_core, &nodes[0], 1, &avail, NULL, 0);
-	assert_int_equal(avail, VS_AVAIL_WARM);
+	assert_int_equal(avail, VS_AVAIL_RUNNING);
 }
 
 static void a_vm_goes_with_the_last_of_its_jobs(void **state)

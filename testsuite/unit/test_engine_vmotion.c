@@ -315,7 +315,7 @@ static void an_eviction_goes_before(void **st)
 
 	(void)st;
 	run("vmxnet3", 1, 2);
-	vs_jb_free(vs_core_act("evict", "vm1", "", 0, &err));
+	vs_jb_free(vs_core_request("evict", "vm1", "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 	drain("esx1");
 	turns(2);

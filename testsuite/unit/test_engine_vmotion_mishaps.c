@@ -24,7 +24,7 @@ static void drain_requeue(const char *host)
 {
 	struct vs_err err = { 0 };
 
-	vs_jb_free(vs_core_act("drain-requeue", host, "", 0, &err));
+	vs_jb_free(vs_core_request("drain-requeue", host, "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 }
 
@@ -231,7 +231,7 @@ static void told_again_the_order_says_what_it_does(void **st)
 	(void)st;
 	run("sriov", 1, 3);
 	drain_requeue("esx1");
-	text = vs_jb_text_free(vs_core_act("drain", "esx1", "", 0, &err));
+	text = vs_jb_text_free(vs_core_request("drain", "esx1", "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 	turns(2);
 	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));

@@ -277,17 +277,17 @@ enum saved { NOT, IN_ITS_TURN, AT_YIELD, AFTER_DOWN };
 /* The client is gone before anything was saved. */
 static void saved_late(struct vs_core *c, enum saved when)
 {
-	struct vs_term term = { .held = true, .lock_fd = -1 };
+	struct vs_leadership term = { .held = true, .lock_fd = -1 };
 
 	vs_state_file_dirty();
 	if (when == AT_YIELD) {
-		vs_term_yield(c, &term);
+		vs_leadership_yield(c, &term);
 		assert_false(term.held);
 		return;
 	}
 	vs_calls_lost(c);
 	vs_state_file_urgent();
-	vs_hints_save(c, now);
+	vs_state_file_save(c, now);
 }
 
 /* vm1 moves to host-2, and this process ends: what it saved last is what the
@@ -303,12 +303,12 @@ static void ended_on_its_way(enum saved when)
 	flags("vm1", BUSY);
 	turns(5);
 	vs_state_file_urgent();
-	vs_hints_save(c, now);
+	vs_state_file_save(c, now);
 	drain("esx1");
 	turn();
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
 	if (when == IN_ITS_TURN)
-		vs_hints_save(c, now);
+		vs_state_file_save(c, now);
 	else if (when != NOT)
 		saved_late(c, when);
 	vs_calls_lost(c);
@@ -317,9 +317,9 @@ static void ended_on_its_way(enum saved when)
 	c->ready = false;
 	vs_state_file_forget();
 	vs_avoids_clear();
-	text = vs_hints_read(dir);
+	text = vs_state_file_read(dir);
 	assert_non_null(text);
-	vs_hints_load(c, text);
+	vs_state_file_load(c, text);
 	free(text);
 	fake_load();
 }
@@ -382,7 +382,7 @@ static void a_new_term_has_none_of_an_earlier_ones(void **st)
 	ended_on_its_way(IN_ITS_TURN);
 	assert_non_null(vs_vmotions.bound);
 	vs_lock();
-	vs_term_new(&vs_core);
+	vs_leadership_begin(&vs_core);
 	vs_client_renew_clear();
 	vs_unlock();
 	assert_null(vs_vmotions.bound);

@@ -38,7 +38,7 @@ static size_t left;		/* what those before leave of them */
 static size_t spare_of(const char *a, const char *b)
 {
 	int ids[2] = { id(a), id(b) };
-	enum vs_avail avail[2] = { VS_AVAIL_NEW, VS_AVAIL_NEW };
+	enum vs_avail avail[2] = { VS_AVAIL_TO_CREATE, VS_AVAIL_TO_CREATE };
 
 	return vs_when_spare(&vs_core, &asker, ids, 2, avail, &left);
 }
@@ -231,19 +231,19 @@ static void what_ends_by_itself_is_believed_for_five_minutes(void **state)
 	begin_half();
 	n = vs_node_named(&vs_core, "vm2");
 	node_set_ending_ms(n, now + 3600000);
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	assert_int_equal(in_s("vm1", "vm2"), 60);
 	now += 299000;
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	assert_int_equal(in_s("vm1", "vm2"), 60);
 	now += 2000;
 	assert_int_equal(in_s("vm1", "vm2"), VS_WHEN_UNKNOWN);
 	node_set_ending_ms(n, 0);
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	assert_int_equal(in_s("vm1", "vm2"), 0);
 	/* and again for the next cause */
 	node_set_ending_ms(n, now + 3600000);
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	assert_int_equal(in_s("vm1", "vm2"), 60);
 }
 
@@ -363,11 +363,11 @@ static void others_give_what_nobody_was_promised(void **state)
 	assert_true(others_give("vm2", 3, 100));
 	asker.rank = 5;
 	/* what is not about room may change at any time */
-	node_set_missing(vm4, VS_MISSING_SEEN);
-	vs_node_touch(vm4);
+	node_set_missing(vm4, VS_MISSING_OBSERVED);
+	vs_node_mark_changed(vm4);
 	assert_true(others_give("vm1", 4, 10));
 	node_set_missing(vm4, VS_MISSING_NOT);
-	vs_node_touch(vm4);
+	vs_node_mark_changed(vm4);
 	assert_false(others_give("vm1", 4, 10));
 	/* one after the other they have the same one */
 	plan(10, 8, "vm1", 1300, 1000);

@@ -137,8 +137,8 @@ static void again(int nodes, int hosts)
 	vs_state_file_urgent();
 	vs_state_file_read_done(true);
 	vs_state_file_dirty();
-	vs_hints_save(&vs_core, now);
-	text = vs_hints_read(dir);
+	vs_state_file_save(&vs_core, now);
+	text = vs_state_file_read(dir);
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
 	unlink(path);
 	rmdir(dir);
@@ -146,7 +146,7 @@ static void again(int nodes, int hosts)
 	vs_windows_clear(&vs_core);
 	begin(nodes, hosts, 1, "warm");
 	vs_state_file_read_done(false);
-	vs_hints_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text);
 }
 
 static void its_time_comes_and_it_is_remembered(void **st)

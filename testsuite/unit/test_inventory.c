@@ -286,12 +286,12 @@ static void a_vm_is_ours_if_all_tests_hold(void **state)
 
 	(void)state;
 	w_ours(&w, vm);
-	assert_int_equal(owner_of(vm), VS_OWNER_OURS);
+	assert_int_equal(owner_of(vm), VS_OWNER_MANAGED);
 	/* vCenter has been seen to spell uuids in either case */
 	for (char *p = vm->uuid; *p; p++)
 		if (*p == 'e' || *p == 'a')
 			*p -= 'a' - 'A';
-	assert_int_equal(owner_of(vm), VS_OWNER_OURS);
+	assert_int_equal(owner_of(vm), VS_OWNER_MANAGED);
 }
 
 static void a_vm_without_a_mark_is_foreign(void **state)
@@ -300,7 +300,7 @@ static void a_vm_without_a_mark_is_foreign(void **state)
 
 	(void)state;
 	assert_int_equal(owner_of(vm), VS_OWNER_FOREIGN);
-	vs_vm_set_mark(vm, "");
+	vs_vm_set_owner_tag(vm, "");
 	assert_int_equal(owner_of(vm), VS_OWNER_FOREIGN);
 }
 
@@ -311,20 +311,20 @@ static void a_mark_with_one_failed_test_is_suspect(void **state)
 	(void)state;
 	w_ours(&w, vm);
 	vm->is_template = true;
-	assert_int_equal(owner_of(vm), VS_OWNER_SUSPECT);
+	assert_int_equal(owner_of(vm), VS_OWNER_UNVERIFIED);
 	vm->is_template = false;
 	vs_vm_set_folder(&w.inv, vm, "group-v8");
-	assert_int_equal(owner_of(vm), VS_OWNER_SUSPECT);
+	assert_int_equal(owner_of(vm), VS_OWNER_UNVERIFIED);
 	vs_vm_set_folder(&w.inv, vm, W_FOLDER);
 	vm->uuid[35] ^= 1;		/* a copy's */
-	assert_int_equal(owner_of(vm), VS_OWNER_SUSPECT);
+	assert_int_equal(owner_of(vm), VS_OWNER_UNVERIFIED);
 	vm->uuid[35] ^= 1;
 	vs_vm_set_name(&w.inv, vm, "n2");
-	assert_int_equal(owner_of(vm), VS_OWNER_SUSPECT);
+	assert_int_equal(owner_of(vm), VS_OWNER_UNVERIFIED);
 	vs_vm_set_name(&w.inv, vm, "n1");
-	assert_int_equal(owner_of(vm), VS_OWNER_OURS);
-	vs_vm_set_mark(vm, "nonsense");
-	assert_int_equal(owner_of(vm), VS_OWNER_SUSPECT);
+	assert_int_equal(owner_of(vm), VS_OWNER_MANAGED);
+	vs_vm_set_owner_tag(vm, "nonsense");
+	assert_int_equal(owner_of(vm), VS_OWNER_UNVERIFIED);
 }
 
 static void a_sound_mark_of_another_cluster_is_told_apart(void **state)
@@ -337,7 +337,7 @@ static void a_sound_mark_of_another_cluster_is_told_apart(void **state)
 			 VS_OWNER_OTHER_CLUSTER);
 	vm->uuid[35] ^= 1;
 	assert_int_equal(vs_vm_owner(vm, W_FOLDER, "another1"),
-			 VS_OWNER_SUSPECT);
+			 VS_OWNER_UNVERIFIED);
 }
 
 /* Of those no name and no uuid are read. */
@@ -348,7 +348,7 @@ static void outside_of_the_folder_a_mark_names_its_cluster(void **state)
 	(void)state;
 	w_ours(&w, vm);
 	vm->uuid[0] = '\0';
-	assert_int_equal(owner_of(vm), VS_OWNER_SUSPECT);
+	assert_int_equal(owner_of(vm), VS_OWNER_UNVERIFIED);
 	vs_vm_set_folder(&w.inv, vm, "");
 	assert_int_equal(vs_vm_owner(vm, W_FOLDER, "another1"),
 			 VS_OWNER_OTHER_CLUSTER);
@@ -365,13 +365,15 @@ static void without_an_id_or_a_folder_nothing_is_ours(void **state)
 
 	(void)state;
 	w_ours(&w, vm);
-	assert_int_equal(vs_vm_owner(vm, W_FOLDER, ""), VS_OWNER_SUSPECT);
-	assert_int_equal(vs_vm_owner(vm, W_FOLDER, NULL), VS_OWNER_SUSPECT);
-	assert_int_equal(vs_vm_owner(vm, "", W_CLUSTER_ID), VS_OWNER_SUSPECT);
+	assert_int_equal(vs_vm_owner(vm, W_FOLDER, ""), VS_OWNER_UNVERIFIED);
+	assert_int_equal(vs_vm_owner(vm, W_FOLDER, NULL), VS_OWNER_UNVERIFIED);
+	assert_int_equal(vs_vm_owner(vm, "", W_CLUSTER_ID),
+			 VS_OWNER_UNVERIFIED);
 	assert_int_equal(vs_vm_owner(vm, NULL, W_CLUSTER_ID),
-			 VS_OWNER_SUSPECT);
+			 VS_OWNER_UNVERIFIED);
 	vs_vm_set_folder(&w.inv, vm, "");
-	assert_int_equal(vs_vm_owner(vm, "", W_CLUSTER_ID), VS_OWNER_SUSPECT);
+	assert_int_equal(vs_vm_owner(vm, "", W_CLUSTER_ID),
+			 VS_OWNER_UNVERIFIED);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -13,8 +13,8 @@
 static void warm_comes_before_off_and_off_before_new(void **state)
 {
 	(void)state;
-	w.avail[6] = VS_AVAIL_WARM;
-	w.avail[3] = VS_AVAIL_OFF;
+	w.avail[6] = VS_AVAIL_RUNNING;
+	w.avail[3] = VS_AVAIL_STOPPED;
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 3, 3, 3), 0);
 	nodes_are("036");
 	assert_true(w.weights[6] < w.weights[3]);
@@ -39,9 +39,9 @@ static void warm_comes_before_off_whatever_its_weight(void **state)
 	(void)state;
 	for (int i = 0; i < NODES; i++)
 		powered_down(i, i % 2, 1);
-	w.avail[6] = VS_AVAIL_WARM;
+	w.avail[6] = VS_AVAIL_RUNNING;
 	node_record_table_ptr[6]->sched_weight = (9 << 8) | 0xff;
-	w.avail[3] = VS_AVAIL_OFF;
+	w.avail[3] = VS_AVAIL_STOPPED;
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 2, 2, 2), 0);
 	nodes_are("36");
 }
@@ -51,7 +51,7 @@ static void an_administrators_weight_counts_more_than_what_exists(void **state)
 	(void)state;
 	for (int i = 0; i < NODES; i++)
 		powered_down(i, i % 2, 2);
-	w.avail[6] = VS_AVAIL_OFF;
+	w.avail[6] = VS_AVAIL_STOPPED;
 	powered_down(4, true, 1);
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 2, 2, 2), 0);
 	nodes_are("46");
@@ -60,8 +60,8 @@ static void an_administrators_weight_counts_more_than_what_exists(void **state)
 static void backfill_prefers_the_same(void **state)
 {
 	(void)state;
-	w.avail[6] = VS_AVAIL_WARM;
-	w.avail[3] = VS_AVAIL_OFF;
+	w.avail[6] = VS_AVAIL_RUNNING;
+	w.avail[3] = VS_AVAIL_STOPPED;
 	/* left over from another job's test, when it still was off */
 	powered_down(6, true, 1);
 	node_record_table_ptr[6]->node_state &= ~NODE_STATE_POWERED_DOWN;
@@ -75,7 +75,7 @@ static void backfill_minds_an_administrators_weight_too(void **state)
 	(void)state;
 	for (int i = 0; i < NODES; i++)
 		powered_down(i, i % 2, 2);
-	w.avail[6] = VS_AVAIL_OFF;
+	w.avail[6] = VS_AVAIL_STOPPED;
 	powered_down(4, true, 1);
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
 	nodes_are("46");
@@ -177,7 +177,7 @@ static void what_is_full_for_slurm_is_not_said_to_be_free(void **state)
 	/* two warm VMs, whose nodes have no CPU left, and nothing else */
 	w.room = 2;
 	for (int i = 0; i < NODES; i++)
-		w.avail[i] = i < 2 ? VS_AVAIL_WARM : VS_AVAIL_NONE;
+		w.avail[i] = i < 2 ? VS_AVAIL_RUNNING : VS_AVAIL_NONE;
 	w.busy[0] = w.busy[1] = true;
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 1, 1), ESLURM_NODES_BUSY);
 	assert_true(w.need == 1 && w.have == 0);
@@ -188,9 +188,9 @@ static void what_is_full_for_slurm_is_not_said_to_be_free(void **state)
 static void a_refusal_names_the_nodes_that_the_job_would_use(void **state)
 {
 	(void)state;
-	w.avail[2] = w.avail[6] = VS_AVAIL_WARM;
+	w.avail[2] = w.avail[6] = VS_AVAIL_RUNNING;
 	for (int i = 0; i < NODES; i++)
-		if (w.avail[i] != VS_AVAIL_WARM)
+		if (w.avail[i] != VS_AVAIL_RUNNING)
 			w.avail[i] = VS_AVAIL_NONE;
 	w.vfs = 0;
 	w.room = 2;
@@ -284,7 +284,7 @@ static void a_refusal_needs_as_many_nodes_as_the_tasks_do(void **state)
 {
 	(void)state;
 	for (int i = 0; i < NODES; i++)
-		w.avail[i] = i < 2 ? VS_AVAIL_WARM : VS_AVAIL_NONE;
+		w.avail[i] = i < 2 ? VS_AVAIL_RUNNING : VS_AVAIL_NONE;
 	w.room = 2;
 	w.least = 3;
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 8, 1), ESLURM_NODES_BUSY);

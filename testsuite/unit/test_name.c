@@ -54,8 +54,8 @@ static void a_mac_is_stable_and_in_the_manual_range(void **state)
 		char node[16];
 
 		snprintf(node, sizeof(node), "vm%04d", i);
-		vs_mac_of("c1", node, i % 3, i % 5, a);
-		vs_mac_of("c1", node, i % 3, i % 5, b);
+		vs_mac_make("c1", node, i % 3, i % 5, a);
+		vs_mac_make("c1", node, i % 3, i % 5, b);
 		assert_string_equal(a, b);
 		assert_int_equal(strlen(a), 17);
 		assert_int_equal(sscanf(a, "00:50:56:%2x:%2x:%2x", &x, &y, &z),
@@ -69,17 +69,17 @@ static void a_mac_depends_on_each_of_its_arguments(void **state)
 	char a[VS_MAC_LEN], b[VS_MAC_LEN];
 
 	(void)state;
-	vs_mac_of("c1", "vm1", 0, 0, a);
-	vs_mac_of("c2", "vm1", 0, 0, b);
+	vs_mac_make("c1", "vm1", 0, 0, a);
+	vs_mac_make("c2", "vm1", 0, 0, b);
 	assert_string_not_equal(a, b);
-	vs_mac_of("c1", "vm2", 0, 0, b);
+	vs_mac_make("c1", "vm2", 0, 0, b);
 	assert_string_not_equal(a, b);
-	vs_mac_of("c1", "vm1", 1, 0, b);
+	vs_mac_make("c1", "vm1", 1, 0, b);
 	assert_string_not_equal(a, b);
-	vs_mac_of("c1", "vm1", 0, 1, b);
+	vs_mac_make("c1", "vm1", 0, 1, b);
 	assert_string_not_equal(a, b);
 	/* and on where one ends and the next begins */
-	vs_mac_of("c1v", "m1", 0, 0, b);
+	vs_mac_make("c1v", "m1", 0, 0, b);
 	assert_string_not_equal(a, b);
 }
 
@@ -99,7 +99,7 @@ static void macs_of_many_nodes_collide_no_more_than_chance_has_it(void **state)
 		char node[16];
 
 		snprintf(node, sizeof(node), "vm%d", i);
-		vs_mac_of("5c7f", node, 1, 0, mac[i]);
+		vs_mac_make("5c7f", node, 1, 0, mac[i]);
 	}
 	qsort(mac, N, sizeof(mac[0]), by_text);
 	for (int i = 1; i < N; i++)
@@ -155,12 +155,12 @@ static void the_hash_is_64_bit_fnv_1a(void **state)
 
 static void a_mark_comes_back_as_it_was_written(void **state)
 {
-	struct vs_mark m = { "3c9d", "vm001", UUID }, back;
-	char *s = vs_mark_format(&m);
+	struct vs_owner_tag m = { "3c9d", "vm001", UUID }, back;
+	char *s = vs_owner_tag_format(&m);
 
 	(void)state;
 	assert_string_equal(s, "3c9d/vm001/" UUID);
-	assert_int_equal(vs_mark_parse(s, &back), 0);
+	assert_int_equal(vs_owner_tag_parse(s, &back), 0);
 	assert_string_equal(back.cluster, m.cluster);
 	assert_string_equal(back.node, m.node);
 	assert_string_equal(back.uuid, m.uuid);
@@ -179,15 +179,15 @@ static void a_broken_mark_is_refused(void **state)
 		"c/01234567890123456789012345678901234567890123456789012345678"
 		"12345678901234567890123456789012345678901234567890/" UUID,
 	};
-	struct vs_mark m = { .node = "untouched" };
+	struct vs_owner_tag m = { .node = "untouched" };
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(bad); i++)
-		assert_int_equal(vs_mark_parse(bad[i], &m), -1);
-	assert_int_equal(vs_mark_parse(NULL, &m), -1);
+		assert_int_equal(vs_owner_tag_parse(bad[i], &m), -1);
+	assert_int_equal(vs_owner_tag_parse(NULL, &m), -1);
 	assert_string_equal(m.node, "untouched");
 	/* the longest that is allowed */
-	assert_int_equal(vs_mark_parse(
+	assert_int_equal(vs_owner_tag_parse(
 		UUID "/n01234567890123456789012345678901234567890123456789012"
 		"345678901/" UUID, &m), 0);
 	assert_int_equal(strlen(m.node), 63);

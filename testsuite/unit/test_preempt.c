@@ -25,7 +25,7 @@ static int up(void **state)
 	/* they run on nodes 0 to 2; the job names 6 and 7, without VFs */
 	for (int i = 0; i < NODES; i++) {
 		w.busy[i] = i < 3;
-		w.avail[i] = i < 3 ? VS_AVAIL_WARM : VS_AVAIL_NONE;
+		w.avail[i] = i < 3 ? VS_AVAIL_RUNNING : VS_AVAIL_NONE;
 	}
 	w.room = w.vfs = 0;
 	return 0;
@@ -145,7 +145,7 @@ static void a_free_node_is_taken_before_anybody_ends(void **state)
 {
 	(void)state;
 	w.room = 4;
-	w.avail[5] = VS_AVAIL_WARM;
+	w.avail[5] = VS_AVAIL_RUNNING;
 	w.stock_ends = true;
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 1, 1, 1), 0);
 	nodes_are("5");

@@ -33,7 +33,7 @@ STAGE void drain(const char *host)
 {
 	struct vs_err err = { 0 };
 
-	vs_jb_free(vs_core_act("drain", host, "", 0, &err));
+	vs_jb_free(vs_core_request("drain", host, "", 0, &err));
 	assert_int_equal(err.code, VS_OK);
 }
 

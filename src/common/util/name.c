@@ -75,8 +75,8 @@ uint64_t vs_hash_str(uint64_t h, const char *s)
 	return vs_hash(h, s, strlen(s) + 1);
 }
 
-void vs_mac_of(const char *cluster_id, const char *node, unsigned int index,
-	       unsigned int salt, char out[VS_MAC_LEN])
+void vs_mac_make(const char *cluster_id, const char *node, unsigned int index,
+		 unsigned int salt, char out[VS_MAC_LEN])
 {
 	/* bytes in a fixed order, so that a controller on another kind of
 	 * machine derives the same address */
@@ -166,10 +166,10 @@ static bool cluster_id_valid(const char *s)
 	return *s != '\0';
 }
 
-int vs_mark_parse(const char *s, struct vs_mark *out)
+int vs_owner_tag_parse(const char *s, struct vs_owner_tag *out)
 {
 	char copy[MARK_MAX], *node, *uuid;
-	struct vs_mark m = { 0 };
+	struct vs_owner_tag m = { 0 };
 
 	if (!s || strlen(s) >= sizeof(copy))
 		return -1;
@@ -192,7 +192,7 @@ int vs_mark_parse(const char *s, struct vs_mark *out)
 	return 0;
 }
 
-char *vs_mark_format(const struct vs_mark *m)
+char *vs_owner_tag_format(const struct vs_owner_tag *m)
 {
 	return vs_asprintf("%s/%s/%s", m->cluster, m->node, m->uuid);
 }

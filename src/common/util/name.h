@@ -32,8 +32,8 @@ size_t vs_list_next(const char **list, const char **name);
  * names may collide in these 22 bits; the caller checks its set of nodes and
  * raises salt for the later name (in sorted order) until it is free.
  */
-void vs_mac_of(const char *cluster_id, const char *node, unsigned int index,
-	       unsigned int salt, char out[VS_MAC_LEN]);
+void vs_mac_make(const char *cluster_id, const char *node, unsigned int index,
+		 unsigned int salt, char out[VS_MAC_LEN]);
 
 /* A random uuid (version 4), lower case. */
 void vs_uuid_random(char out[VS_UUID_LEN]);
@@ -47,13 +47,13 @@ uint64_t vs_hash_str(uint64_t h, const char *s);	/* NUL included */
 /* The owner mark "CLUSTERID/NODE/INSTANCEUUID". */
 #define VS_KEY_OWNER "slurm.vsphere.owner"
 #define VS_KEY_PROFILE "slurm.vsphere.profile"
-struct vs_mark {
+struct vs_owner_tag {
 	char cluster[VS_UUID_LEN];
 	char node[64];
 	char uuid[VS_UUID_LEN];
 };
-int vs_mark_parse(const char *s, struct vs_mark *out);	/* 0 or -1 */
-char *vs_mark_format(const struct vs_mark *m);		/* free() it */
+int vs_owner_tag_parse(const char *s, struct vs_owner_tag *out); /* 0 or -1 */
+char *vs_owner_tag_format(const struct vs_owner_tag *m);	/* free() it */
 
 /* Is it UTF-8, as JSON must be (no surrogates, nothing overlong)? */
 bool vs_utf8_valid(const char *s);

@@ -20,8 +20,8 @@ static bool lasts(struct vs_core *c, const struct vs_node *n,
 	if (n->absent.how || vs_node_barred_for_long(c, n))
 		return true;
 	return vm &&
-		(vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS ||
-		 vs_node_vm_unsure(vm));
+	       (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_MANAGED ||
+		vs_node_vm_unsure(vm));
 }
 
 /* By the node's own facts; *place: it needs one besides. */
@@ -36,7 +36,8 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	n->kept->barred = vs_node_barred(c, n) != NULL;
 	n->kept->lasts = lasts(c, n, vm);
 	if (n->kept->barred || n->absent.how ||
-	    (vm && vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS))
+	    (vm &&
+	     vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_MANAGED))
 		return VS_AVAIL_NONE;
 	if (vm && vs_node_vm_unsure(vm))
 		return VS_AVAIL_NONE;
@@ -51,22 +52,23 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		if (vs_node_is(n, VS_COND_ADOPTING))
 			return VS_AVAIL_NONE;	/* warm in a moment */
 		if (!(n->flags & VS_NODE_UP))
-			return n->kept->holds ? VS_AVAIL_OFF : VS_AVAIL_NONE;
+			return n->kept->holds ? VS_AVAIL_STOPPED :
+						VS_AVAIL_NONE;
 		if (n->profile->retention == VS_RETAIN_DESTROY)
 			return c->now[n->profile - c->profiles].missing[0] ?
-				VS_AVAIL_NONE : VS_AVAIL_NEW;
+				VS_AVAIL_NONE : VS_AVAIL_TO_CREATE;
 		if (vs_node_vm_right(c, n, vm, n->claims.job, n->claims.restart))
-			return VS_AVAIL_WARM;
+			return VS_AVAIL_RUNNING;
 		/* It is rebuilt when the job that runs on it has ended. */
-		return n->claims.job ? VS_AVAIL_NONE : VS_AVAIL_NEW;
+		return n->claims.job ? VS_AVAIL_NONE : VS_AVAIL_TO_CREATE;
 	}
 	*place = !n->kept->holds;
 	if (!*place)
-		return VS_AVAIL_OFF;
+		return VS_AVAIL_STOPPED;
 	if (!vm && n->op.kind == VS_OP_CLONE)
-		return VS_AVAIL_OFF;	/* in a moment: made ahead */
-	return vm && vs_node_fit(c, n, vm) == VS_FIT_RIGHT ? VS_AVAIL_OFF :
-		VS_AVAIL_NEW;
+		return VS_AVAIL_STOPPED;	/* in a moment: made ahead */
+	return vm && vs_node_fit(c, n, vm) == VS_FIT_RIGHT ? VS_AVAIL_STOPPED :
+		VS_AVAIL_TO_CREATE;
 }
 
 static void kept_renew(struct vs_core *c, struct vs_node *n)
@@ -76,7 +78,7 @@ static void kept_renew(struct vs_core *c, struct vs_node *n)
 		n->kept->unserved_ms = 0;
 	else if (!n->kept->unserved_ms)
 		n->kept->unserved_ms = vs_clock();
-	vs_kept_renewed(c, n);
+	vs_node_summary_renewed(c, n);
 }
 
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
@@ -87,7 +89,7 @@ enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 		n->kept->avail;
 }
 
-const struct vs_kept *vs_kept_now(struct vs_core *c, int id)
+const struct vs_node_summary *vs_node_summary_get(struct vs_core *c, int id)
 {
 	vs_assert_locked();
 	if (c->kept[id].epoch != c->facts_epoch)
@@ -95,7 +97,7 @@ const struct vs_kept *vs_kept_now(struct vs_core *c, int id)
 	return &c->kept[id];
 }
 
-uint64_t vs_kept_version(const struct vs_core *c, int id)
+uint64_t vs_node_summary_version(const struct vs_core *c, int id)
 {
 	vs_assert_locked();
 	return (uint64_t)c->facts_epoch << 32 | c->kept[id].touches;
@@ -124,7 +126,7 @@ static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
 		return "a task of its VM was called off and has not ended";
 	if (vs_op_hangs(n, vs_clock()))
 		return "a task has been at work on its VM for more than a minute";
-	if (!vm && vs_strays_wait())
+	if (!vm && vs_unowned_tasks_wait())
 		return "a clone is under way for a node that is not known: those without a VM wait for its end, 5 minutes at most";
 	if (n->claims.ending_ms)
 		return "slurmctld may still be trying to end the job whose VM was switched off there";

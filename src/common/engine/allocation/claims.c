@@ -125,7 +125,7 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 		.wished = wish != NULL,
 		.exists = vm && (n->profile->clone != VS_CLONE_INSTANT ||
 				 vm->power != VS_POWER_OFF), /* made anew */
-		.store = vs_stores_of(c, vm),
+		.store = vs_vm_datastore(c, vm),
 	};
 }
 
@@ -183,7 +183,7 @@ static int hold_take(struct vs_core *c, struct vs_node *n,
 		vs_error("bug: %s node=%s", err.text, n->name);
 		return -1;
 	}
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	vs_clones_owe(n, made);
 	vs_stores_disks(c, n, 0);
 	vs_claim_changed(c, n, VS_CLAIM_TAKEN, NULL);
@@ -271,7 +271,7 @@ void vs_claim_release(struct vs_core *c, struct vs_node *n)
 	vs_stores_disks(c, n, h->disk_mb);
 	vs_ledger_release(&c->ledger, n->name);
 	vs_clones_owe(n, false);
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	vs_claim_changed(c, n, VS_CLAIM_RELEASED, &was);
 	vs_capacity_freed();
 	vs_crash_after("hold", "drop");
@@ -345,12 +345,12 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	if (strcmp(h->host, vm->host) || !cards_agree(h, cards, ncards)) {
 		was = *h;
 		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
-		vs_node_touch(n);
+		vs_node_mark_changed(n);
 		if (strcmp(was.host, vm->host))
 			vs_claim_changed(c, n, VS_CLAIM_MOVED, &was);
 	}
 	vs_ledger_set_vm(&c->ledger, h, vm->moid);
-	vs_stores_seen(c, h, vm);
+	vs_datastores_claimed(c, h, vm);
 	if (h->state == VS_CLAIM_RESERVED)
 		vs_ledger_set_state(&c->ledger, h, VS_CLAIM_STARTING);
 	if (h->state == VS_CLAIM_STARTING)
@@ -411,8 +411,8 @@ void vs_claim_adopt(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 /* Does anybody still want a VM for this node? */
 static bool hold_needed(const struct vs_node *n)
 {
-	return n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON ||
-	       n->wanted == VS_WANT_RENEW;
+	return n->wanted == VS_DESIRED_READY || n->wanted == VS_DESIRED_ON ||
+	       n->wanted == VS_DESIRED_RENEW;
 }
 
 void vs_claim_sync(struct vs_core *c, struct vs_node *n)
@@ -426,7 +426,7 @@ void vs_claim_sync(struct vs_core *c, struct vs_node *n)
 	    (vm && (!vm->readable || vm->power == VS_POWER_UNKNOWN)))
 		return;		/* unknown is never gone */
 	if (vm && vm->power == VS_POWER_ON &&
-	    vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS) {
+	    vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_MANAGED) {
 		hold_seen(c, n, vm);
 		return;
 	}
@@ -434,7 +434,7 @@ void vs_claim_sync(struct vs_core *c, struct vs_node *n)
 	if (!h)
 		return;
 	/* A clone that is there: its disks need no room any more. */
-	if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS)
+	if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_MANAGED)
 		vs_ledger_set_vm(&c->ledger, h, vm->moid);
 	if (power_on_unfinished(n))
 		return;

@@ -35,7 +35,7 @@ static bool needs_new_place(struct vs_core *c, const struct vs_node *n)
 struct used { size_t all, fresh; };	/* nodes of a profile */
 
 /* One more of the node's profile? A VM that exists needs no disks. */
-static bool use_one(const struct vs_core *c, const struct vs_kept *k,
+static bool use_one(const struct vs_core *c, const struct vs_node_summary *k,
 		    struct used *u)
 {
 	const struct vs_profile_capacity *now = &c->now[k->profile];
@@ -116,7 +116,7 @@ static bool alien(const struct vs_core *c, int id)
 /* As vs_node_avail(), from what is kept: asked for all nodes at once. */
 static enum vs_avail avail_kept(struct vs_core *c, int id)
 {
-	const struct vs_kept *k = &c->kept[id];
+	const struct vs_node_summary *k = &c->kept[id];
 	const struct vs_profile_capacity *now;
 
 	if (vs_window_bars_node(c, &c->nodes[id]))
@@ -135,7 +135,7 @@ static void none_avail(const struct vs_core *c, const int *ids, size_t n,
 		       enum vs_avail *out)
 {
 	for (size_t i = 0; i < n; i++)
-		out[i] = alien(c, ids[i]) ? VS_AVAIL_ALIEN : VS_AVAIL_NONE;
+		out[i] = alien(c, ids[i]) ? VS_AVAIL_FOREIGN : VS_AVAIL_NONE;
 }
 
 size_t vs_query_capacity(struct vs_core *c, const int *ids, size_t n,
@@ -156,15 +156,15 @@ size_t vs_query_capacity(struct vs_core *c, const int *ids, size_t n,
 	}
 	vs_question_begin();
 	for (size_t i = 0; i < n; i++) {
-		enum vs_avail avail = VS_AVAIL_ALIEN;
-		const struct vs_kept *k;
+		enum vs_avail avail = VS_AVAIL_FOREIGN;
+		const struct vs_node_summary *k;
 		bool served;
 
 		if (!alien(c, ids[i]))
 			avail = avail_kept(c, ids[i]);
 		if (out)
 			out[i] = avail;
-		if (avail == VS_AVAIL_ALIEN) {
+		if (avail == VS_AVAIL_FOREIGN) {
 			room++;
 			continue;
 		}

@@ -101,7 +101,7 @@ void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 		overrides_set(c, &clusters[i]);
 	}
 	if (was || vs_checks.automated || !guards_same(c, now, n))
-		vs_nodes_touch(c);
+		vs_nodes_mark_changed(c);
 	free(c->guards);
 	c->guards = now;
 	c->nguards = n;
@@ -192,10 +192,14 @@ static void found_guard(const struct vs_guard *g,
 			enum vs_check code, const char *why, const char *should,
 			const char *fix)
 {
-	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
-		code, g->name, strstr(why, "can't be read") ? "not readable" :
-		code == VS_CHECK_DRS ? "DRS chooses hosts" :
-		"HA restarts VMs", should, fix }, "%s", why);
+	vs_finding_add(VS_STOPS_JOBS,
+		       &(struct vs_says) {
+			       code, g->name,
+			       strstr(why, "can't be read") ? "not readable" :
+			       code == VS_CHECK_DRS ? "DRS chooses hosts" :
+						      "HA restarts VMs",
+			       should, fix },
+		       "%s", why);
 }
 
 static void check_guard(struct vs_core *c, const struct vs_guard *g)
@@ -225,10 +229,12 @@ static void check_guard(struct vs_core *c, const struct vs_guard *g)
 			    "its default restart priority disabled, or off",
 			    ha);
 	if (met && g->dpm[0])
-		vs_find(VS_STOPS_PLANS, &(struct vs_says) {
-			VS_CHECK_DPM, g->name, "DPM switches hosts off",
-			"off or manual",
-			"vSphere Client: Configure, vSphere DRS, Edit, Power Management (govc has no command for it)" },
+		vs_finding_add(
+			VS_STOPS_PLANS,
+			&(struct vs_says) {
+				VS_CHECK_DPM, g->name, "DPM switches hosts off",
+				"off or manual",
+				"vSphere Client: Configure, vSphere DRS, Edit, Power Management (govc has no command for it)" },
 			"%s", g->dpm);
 }
 
@@ -242,10 +248,12 @@ static void found_override(struct vs_core *c, const struct vs_node *n,
 		"govc cluster.override.change -cluster %s -vm %s %s", path,
 		vm->name, drs ? "-drs-mode manual" : "-ha-restart-priority disabled");
 
-	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
-		VS_CHECK_VM_OVERRIDE, n->name, drs ? "DRS chooses its host" :
-		"HA restarts it", drs ? "manual or disabled" : "disabled",
-		fix }, "node %s: %s", n->name, vs_vm_automated(c, vm));
+	vs_finding_add(VS_STOPS_JOBS,
+		       &(struct vs_says) {
+			       VS_CHECK_VM_OVERRIDE, n->name,
+			       drs ? "DRS chooses its host" : "HA restarts it",
+			       drs ? "manual or disabled" : "disabled", fix },
+		       "node %s: %s", n->name, vs_vm_automated(c, vm));
 }
 
 static void check_overrides(struct vs_core *c)
@@ -349,9 +357,12 @@ static void found_excess(const struct vs_lack *l,
 		dc ? vs_asprintf("%s%s", read, l->name) :
 		role_update("-r", l->privs);
 
-	vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
-		VS_CHECK_RIGHTS_EXCESS, user, is, root || dc ?
-		"Read-only there" : "without them there", fix },
+	vs_finding_add(
+		VS_STOPS_NOTHING,
+		&(struct vs_says) { VS_CHECK_RIGHTS_EXCESS, user, is,
+				    root || dc ? "Read-only there" :
+						 "without them there",
+				    fix },
 		"the account has privileges on %s that it doesn't need there (%s): vCenter can't keep it from what is not ours",
 		where, l->privs);
 }
@@ -367,11 +378,11 @@ static void lacks_for(const struct vs_lack *l)
 	VS_FREE char *is = vs_asprintf("without %s", l->privs);
 	VS_FREE char *fix = role_update("-a", l->privs);
 
-	vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
-		uses[l->use].code, l->name, is,
-		"the role of vsphere.conf(5), PRIVILEGES", fix },
-		"the account lacks privileges on %s=%s: %s: %s",
-		l->key, l->name, l->privs, uses[l->use].then);
+	vs_finding_add(VS_STOPS_NOTHING, &(struct vs_says) {
+		       uses[l->use].code, l->name, is,
+		       "the role of vsphere.conf(5), PRIVILEGES", fix },
+		       "the account lacks privileges on %s=%s: %s: %s",
+		       l->key, l->name, l->privs, uses[l->use].then);
 }
 
 void vs_rights_check(struct vs_core *c)
@@ -380,10 +391,12 @@ void vs_rights_check(struct vs_core *c)
 	VS_FREE char *read = vs_check_readonly(user);
 
 	if (!vs_checks.rights_known) {
-		vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
-			VS_CHECK_RIGHTS_UNKNOWN, user, "not told",
-			"told: Read-only at the root, propagating",
-			read },
+		vs_finding_add(
+			VS_STOPS_NOTHING,
+			&(struct vs_says) {
+				VS_CHECK_RIGHTS_UNKNOWN, user, "not told",
+				"told: Read-only at the root, propagating",
+				read },
 			"vCenter doesn't say what the account may do: what it may not will fail when it is tried");
 		return;
 	}
@@ -405,11 +418,11 @@ void vs_rights_check(struct vs_core *c)
 			continue;
 		}
 		if (c->observe) {
-			vs_find(VS_STOPS_NOTHING, &says,
-				"for Mode=manage %s", why);
+			vs_finding_add(VS_STOPS_NOTHING, &says,
+				       "for Mode=manage %s", why);
 			continue;
 		}
-		vs_find(VS_STOPS_JOBS, &says, "%s", why);
+		vs_finding_add(VS_STOPS_JOBS, &says, "%s", why);
 		bar_by(c, l, why);
 	}
 	for (size_t i = 0; i < vs_checks.nexcess; i++)

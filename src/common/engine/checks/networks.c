@@ -98,10 +98,12 @@ static void no_named(struct vs_core *c, size_t a)
 		 "AdapterName=%s: no host offers devices of %s: install its vendor's driver on the hosts, and see that the class is no card's on a network (hardware.dvxClasses)" :
 		 "AdapterName=%s: no host offers %s: install the GPU vendor's manager on the hosts, and set their GPUs to \"shared direct\" (vSphere Client: host, Configure, Graphics)",
 		 ad->name, should);
-	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
-		VS_CHECK_ADAPTER_UPLINK, ad->name, "no device", should,
-		class ? "govc object.collect -json HOST hardware.dvxClasses" :
-		"govc host.esxcli -host HOST graphics host set --default-type SharedPassthru" },
+	vs_finding_add(
+		VS_STOPS_JOBS,
+		&(struct vs_says) {
+			VS_CHECK_ADAPTER_UPLINK, ad->name, "no device", should,
+			class ? "govc object.collect -json HOST hardware.dvxClasses" :
+				"govc host.esxcli -host HOST graphics host set --default-type SharedPassthru" },
 		"%s", why);
 	bar_adapter(c, a, why);
 }
@@ -122,9 +124,11 @@ static void no_device(struct vs_core *c, size_t a)
 	snprintf(why, sizeof(why),
 		 "AdapterName=%s: no host offers a device of %s: switch passthrough on for it (vSphere Client: host, Configure, PCI Devices), and reboot the host if it asks for that",
 		 ad->name, ids);
-	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
-		VS_CHECK_ADAPTER_UPLINK, ad->name, "no device", ids,
-		"govc host.esxcli -host HOST hardware pci pcipassthru set -d ADDRESS -e true -a" },
+	vs_finding_add(
+		VS_STOPS_JOBS,
+		&(struct vs_says) {
+			VS_CHECK_ADAPTER_UPLINK, ad->name, "no device", ids,
+			"govc host.esxcli -host HOST hardware pci pcipassthru set -d ADDRESS -e true -a" },
 		"%s", why);
 	bar_adapter(c, a, why);
 }
@@ -156,11 +160,14 @@ static void check_uplinks(struct vs_core *c, size_t a)
 		snprintf(why, sizeof(why),
 			 "AdapterName=%s: on no host an uplink of Network=%s has VFs",
 			 ad->name, ad->network);
-	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
-		no_net ? VS_CHECK_ADAPTER_NETWORK : VS_CHECK_ADAPTER_UPLINK,
-		ad->name, no_net ? "on no host" : "no uplink with VFs",
-		ad->network, fix },
-		"%s", why);
+	vs_finding_add(VS_STOPS_JOBS,
+		       &(struct vs_says) { no_net ? VS_CHECK_ADAPTER_NETWORK :
+						    VS_CHECK_ADAPTER_UPLINK,
+					   ad->name,
+					   no_net ? "on no host" :
+						    "no uplink with VFs",
+					   ad->network, fix },
+		       "%s", why);
 	bar_adapter(c, a, why);
 }
 
@@ -182,12 +189,12 @@ static bool check_segment(struct vs_core *c, size_t a)
 			 vs_adapter_type_info(ad)->name);
 	else
 		return false;
-	vs_find(VS_STOPS_JOBS, &(struct vs_says) {
-		VS_CHECK_ADAPTER_NSX, ad->name, net->opaque ?
-		"an opaque network" : "an NSX segment",
-		"a port group with a VLAN",
-		"govc dvs.portgroup.add -dvs SWITCH -vlan VLAN NAME" },
-		"%s", why);
+	vs_finding_add(VS_STOPS_JOBS, &(struct vs_says) {
+		       VS_CHECK_ADAPTER_NSX, ad->name, net->opaque ?
+		       "an opaque network" : "an NSX segment",
+		       "a port group with a VLAN",
+		       "govc dvs.portgroup.add -dvs SWITCH -vlan VLAN NAME" },
+		       "%s", why);
 	bar_adapter(c, a, why);
 	return true;
 }
@@ -214,8 +221,10 @@ static void check_policy(struct vs_core *c, size_t a)
 	snprintf(is, sizeof(is), "%s accepted", what);
 	fix = vs_asprintf("vSphere Client: %s, Configure, Policies, Edit, Security: Reject for all three (govc has no command for it)",
 			  ad->network);
-	vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
-		VS_CHECK_NETWORK_POLICY, ad->name, is, "rejected", fix },
+	vs_finding_add(
+		VS_STOPS_NOTHING,
+		&(struct vs_says) { VS_CHECK_NETWORK_POLICY, ad->name, is,
+				    "rejected", fix },
 		"AdapterName=%s: the port group %s accepts %s: root in a VM can take another node's MAC there, or read what others send",
 		ad->name, ad->network, what);
 }
@@ -302,11 +311,12 @@ static void broken_rule_a(struct vs_core *c, const size_t *pool, size_t a,
 			vs_bar(c, p, why);
 	}
 	if (broken)
-		vs_find(bars ? VS_STOPS_JOBS : VS_STOPS_PLANS,
-			&(struct vs_says) { VS_CHECK_RULE_A, c->adapters[a].name,
-			why, "no more nodes than VFs",
-			"vsphere.conf: OversubscribeNames=yes" }, "%s%s",
-			bars ? "" : "VFs have gone: ", why);
+		vs_finding_add(bars ? VS_STOPS_JOBS : VS_STOPS_PLANS,
+			       &(struct vs_says) {
+				       VS_CHECK_RULE_A, c->adapters[a].name,
+				       why, "no more nodes than VFs",
+				       "vsphere.conf: OversubscribeNames=yes" },
+			       "%s%s", bars ? "" : "VFs have gone: ", why);
 }
 
 /* How many nodes of an adapter whose VMs take several VFs the hosts hold. */

@@ -69,12 +69,14 @@ void vs_beside_check(struct vs_core *c)
 			    vs_host_cluster(c, h) >= 0 && is_ours(c, h, i))
 				ids_of(c, h, i, &s);
 	for (size_t i = 0; i < s.n; i++)
-		vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
-			VS_CHECK_OTHER_CLUSTER, s.id[i],
-			"its VMs have VFs of this cluster's PFs",
-			"PFs, or hosts, of its own",
-			"svf hosts -o host,reason:120\t# which PFs\n"
-			"vsphere.conf: AdapterName=... PF=	# of each cluster another, or hosts of its own by ClusterName=" },
+		vs_finding_add(
+			VS_STOPS_NOTHING,
+			&(struct vs_says) {
+				VS_CHECK_OTHER_CLUSTER, s.id[i],
+				"its VMs have VFs of this cluster's PFs",
+				"PFs, or hosts, of its own",
+				"svf hosts -o host,reason:120\t# which PFs\n"
+				"vsphere.conf: AdapterName=... PF=	# of each cluster another, or hosts of its own by ClusterName=" },
 			"another Slurm cluster (id %s) uses VFs of this cluster's PFs: what it has promised can't be seen, so VMs may find a PF full at power-on; give each PFs or hosts of its own (svf hosts tells which)",
 			s.id[i]);
 }

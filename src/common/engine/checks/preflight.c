@@ -50,10 +50,13 @@ static void other_cluster(struct vs_core *c)
 			snprintf(c->blocked, sizeof(c->blocked),
 				 "the folder holds VM %s of another cluster (id %s): give each cluster a folder of its own (or svf adopt, if this cluster's id was lost)",
 				 vm->name, vm->mark.cluster);
-			vs_find(VS_STOPS_ALL, &(struct vs_says) {
-				VS_CHECK_FOLDER, c->conf->folder, vm->name,
-				"a folder of its own for each cluster",
-				"svf adopt\t# if this cluster's id was lost" },
+			vs_finding_add(
+				VS_STOPS_ALL,
+				&(struct vs_says) {
+					VS_CHECK_FOLDER, c->conf->folder,
+					vm->name,
+					"a folder of its own for each cluster",
+					"svf adopt\t# if this cluster's id was lost" },
 				"%s", c->blocked);
 			return;
 		}
@@ -73,14 +76,15 @@ static void stays_check(struct vs_core *c)
 		vfs += (size_t)vs_adapter_takes(n->profile->adapter);
 	}
 	if (vfs)
-		vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
-			VS_CHECK_SLURM_EXCLUDED, "slurm.conf",
-			"SuspendExc* keeps nodes of vSphere's on",
-			"SuspendExcNodes, SuspendExcParts and SuspendExcStates without them",
-			"slurm.conf: SuspendExcNodes=" },
+		vs_finding_add(
+			VS_STOPS_NOTHING,
+			&(struct vs_says) {
+				VS_CHECK_SLURM_EXCLUDED, "slurm.conf",
+				"SuspendExc* keeps nodes of vSphere's on",
+				"SuspendExcNodes, SuspendExcParts and SuspendExcStates without them",
+				"slurm.conf: SuspendExcNodes=" },
 			"SuspendExcNodes, SuspendExcParts or SuspendExcStates keep %zu node%s on: once up their VMs have %zu VF%s that are never reclaimed for waiting jobs",
-			nodes, nodes == 1 ? "" : "s", vfs,
-			vfs == 1 ? "" : "s");
+			nodes, nodes == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s");
 }
 
 /* ---- what is new ------------------------------------------------------------ */
@@ -125,7 +129,7 @@ static void compare(struct vs_core *c, struct vs_finding *old, size_t n)
 	vs_findings_free(old, n);
 	if (!changed)
 		return;
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 	vs_capacity_freed();
 }
 
@@ -153,7 +157,7 @@ void vs_preflight(struct vs_core *c)
 	vs_clones_check(c);
 	stays_check(c);
 	vs_beside_check(c);
-	vs_guest_words_check(c);
+	vs_guest_info_check(c);
 	vs_macs_check(c);
 	vs_checks_bar(c);
 	compare(c, old, nold);

@@ -44,7 +44,7 @@ static int64_t *store_needs(struct vs_core *c)
 			mb[p] += n->profile->disk_mb;
 		if (!vm || vm->power != VS_POWER_ON)
 			mb[p] += vs_profile_swap_mb(n->profile);
-		if (i % SLICE == SLICE - 1 && !vs_checks_lend(c))
+		if (i % SLICE == SLICE - 1 && !vs_checks_yield(c))
 			return NULL;
 	}
 	out = mb;

@@ -23,11 +23,11 @@
 
 struct vs_checks vs_checks;
 
-bool vs_checks_lend(const struct vs_core *c)
+bool vs_checks_yield(const struct vs_core *c)
 {
 	uint64_t epoch = c->epoch;
 
-	vs_lock_lend();
+	vs_lock_yield();
 	return c->epoch == epoch;
 }
 

@@ -49,7 +49,7 @@ static void show(struct vs_core *c, const struct vs_clone_block *b,
 		vs_profile_missing_set(c, i, why);
 	}
 	vs_capacity_freed();
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 }
 
 static void lift(struct vs_core *c, struct vs_clone_block *b)

@@ -155,7 +155,7 @@ static void failed(struct vs_core *c, struct vs_clone_source *p,
 		err->fault[0] ? err->fault : "-", err->text);
 	if (err->code == VS_E_EXISTS && op == VS_CLONE_SOURCE_CLONES)
 		p->skip = (p->skip + 1) % NAMES;
-	if (vs_fail_is_doubt(err->code))
+	if (vs_failure_is_unconfirmed(err->code))
 		look_first(c, p);
 	if (op == VS_CLONE_SOURCE_CLONES)
 		room_free(c, p);
@@ -242,7 +242,7 @@ bool vs_clone_source_await(struct vs_core *c, struct vs_clone_source *p,
 		p->op = VS_CLONE_SOURCE_IDLE;
 		return true;
 	}
-	if (now_ms - p->since_ms < VS_SETTLE_MS)
+	if (now_ms - p->since_ms < VS_AWAIT_MS)
 		return false;
 	vs_info("parent vm=%s vCenter reported its %s done but doesn't show it: looking again",
 		p->name, op_names[p->op]);
@@ -327,7 +327,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_clone_source *p,
 	cl.hw.extra = kv;
 	cl.hw.nextra = VS_COUNT(kv);
 	vs_uuid_random(uuid);
-	owner = vs_owner_mark(c, p->name, uuid);
+	owner = vs_vm_owner_tag(c, p->name, uuid);
 	kv[0].value = owner;
 	return vs_vc_vm_clone(c->vc, &cl, &calls, err);
 }

@@ -182,7 +182,7 @@ size_t vs_clone_sources_confirm(int64_t minute);	/* of the brake */
 /* Is there a partition whose VMs have some? */
 bool vs_clone_sources_asked(const struct vs_conf *conf);
 /* There is no VM, and how it would be made. */
-enum vs_seen vs_node_observed_none(const struct vs_node *n);
+enum vs_observed vs_node_observed_none(const struct vs_node *n);
 /* host_cost.c: vs_clone_hosts_bare() is found again. A hold of
  * the memory of one that is switched on, as large as like. */
 void vs_clone_sources_absent_update(struct vs_core *c);

@@ -52,7 +52,7 @@ void vs_clone_source_received(struct vs_core *c, struct vs_vm *vm,
 
 	vs_vm_set_clone_source(&c->inv, vm, mark);
 	if (was != vm->as_parent)
-		vs_nodes_touch(c);
+		vs_nodes_mark_changed(c);
 }
 
 /* A snapshot is impossible with a card that is passed through. */

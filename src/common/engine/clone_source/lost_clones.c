@@ -78,7 +78,7 @@ void vs_unconfirmed_clones_update(struct vs_core *c)
 {
 	struct vs_clone_source *p;
 
-	if (!c->loaded || vs_strays_wait())
+	if (!c->loaded || vs_unowned_tasks_wait())
 		return;
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];

@@ -47,7 +47,7 @@ static bool may_begin(struct vs_core *c, struct vs_clone_source *p,
 		vs_clone_source_record(c, vm->moid, false) : NULL;
 	const char *host = vm ? vm->host : p->host;
 
-	if (p->look_after > c->slow_seq || vs_strays_wait())
+	if (p->look_after > c->slow_seq || vs_unowned_tasks_wait())
 		say(p, "what has become of", " is being looked for");
 	else if (r &&
 		 (r->op != VS_CLONE_SOURCE_IDLE || r->look_after > c->slow_seq))
@@ -206,8 +206,8 @@ const struct vs_vm *vs_clone_source_get(struct vs_core *c, struct vs_node *n,
 	p->why[0] = '\0';
 	p->boots_ms = 0;
 	if (p->begun_ms)
-		vs_pace_note(n->profile, VS_DURATION_CLONE_SOURCE,
-			     now_ms - p->begun_ms);
+		vs_duration_note(n->profile, VS_DURATION_CLONE_SOURCE,
+				 now_ms - p->begun_ms);
 	p->begun_ms = 0;
 	vs_strlcpy(p->vm, vm->moid, sizeof(p->vm));
 	return vm;
@@ -231,11 +231,12 @@ const char *vs_clone_source_waits(const struct vs_node *n)
 	       asks ? n->parent->why : NULL;
 }
 
-enum vs_seen vs_node_observed_none(const struct vs_node *n)
+enum vs_observed vs_node_observed_none(const struct vs_node *n)
 {
 	vs_assert_locked();
-	return n->profile->clone == VS_CLONE_INSTANT ? VS_SEEN_NONE_INSTANT :
-		VS_SEEN_NONE;
+	return n->profile->clone == VS_CLONE_INSTANT ?
+		       VS_OBSERVED_NONE_INSTANT :
+		       VS_OBSERVED_NONE;
 }
 
 /* ---- what others ask ------------------------------------------------------------------ */

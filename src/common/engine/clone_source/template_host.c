@@ -130,7 +130,7 @@ void vs_template_hosts_pass(struct vs_core *c)
 		return;
 	vs_shared_outdate();
 	vs_capacity_freed();
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 }
 
 /* ---- what others ask ------------------------------------------------------------------ */

@@ -121,7 +121,7 @@ static void children(struct vs_core *c)
 /* A clone of one is under way, or done and not shown yet. */
 static void copies(struct vs_core *c)
 {
-	vs_clone_sources.copies_lost = vs_strays_wait();
+	vs_clone_sources.copies_lost = vs_unowned_tasks_wait();
 	vs_clone_sources.missing = false;
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *n = &c->nodes[i];

@@ -44,7 +44,7 @@ static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
 		const char *theirs = vm->mark.cluster;
 
-		if (!vs_owner_is_ours(vs_vm_owner(vm, c->folder, theirs)))
+		if (!vs_owner_is_managed(vs_vm_owner(vm, c->folder, theirs)))
 			continue;
 		if (!strcmp(theirs, c->cluster_id))
 			return vs_err_set(err, VS_E_STATE,
@@ -99,7 +99,7 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 	if (!n) {
 		vs_err_set(err, VS_E_GONE, "no such node: %.64s", name);
 	} else if (vs_missing_forget(n)) {
-		vs_node_touch(n);
+		vs_node_mark_changed(n);
 		vs_jb_str(top, "node", n->name);
 		rc = 0;
 	} else if (!vm || vm->connected) {
@@ -109,7 +109,7 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 		vs_missing_declare_lost(n);
 		vs_capacity_freed();
 		vs_name_freed();
-		vs_node_touch(n);
+		vs_node_mark_changed(n);
 		vs_jb_str(top, "node", n->name);
 		if (vm->host_ptr)
 			vs_jb_str(top, "vm_host", vm->host_ptr->name);
@@ -170,7 +170,7 @@ static int drain_from(struct vs_core *c, const struct vs_host *h, int64_t at,
 		     why);
 	if (requeue)
 		vs_avoid_requeue(c, h->moid);
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 	return 0;
 }
 
@@ -244,7 +244,7 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 		vs_breaker_end(h->moid);
 		vs_drift_confirm(h);
 		vs_capacity_freed();
-		vs_nodes_touch(c);
+		vs_nodes_mark_changed(c);
 	}
 	vs_unlock();
 	vs_wake();
@@ -269,9 +269,9 @@ static int order(struct vs_core *c, struct json_object *top, const char *what,
 	return rc;
 }
 
-struct json_object *vs_core_act(const char *what, const char *name,
-				const char *text, uint32_t uid,
-				struct vs_err *err)
+struct json_object *vs_core_request(const char *what, const char *name,
+				    const char *text, uint32_t uid,
+				    struct vs_err *err)
 {
 	struct vs_core *c = &vs_core;
 	struct json_object *top = vs_jb_obj(NULL);
@@ -279,7 +279,7 @@ struct json_object *vs_core_act(const char *what, const char *name,
 
 	vs_info("operator uid=%u orders %s %.200s", uid, what, name);
 	vs_lock();
-	vs_calm_end(vs_clock());
+	vs_activity_wake(vs_clock());
 	vs_unlock();
 	if (!strcmp(what, "confirm"))
 		confirm(c, top);
@@ -317,7 +317,7 @@ struct json_object *vs_core_drain_at(const char *name, const char *text,
 	vs_info("operator uid=%u orders drain %s at %lld", uid, name,
 		(long long)at);
 	vs_lock();
-	vs_calm_end(vs_clock());
+	vs_activity_wake(vs_clock());
 	vs_unlock();
 	if (!drain(c, top, name, text, at, requeue, err))
 		return top;
@@ -340,7 +340,7 @@ size_t vs_brake_confirm(struct vs_core *c)
 			continue;
 		vm = vs_node_vm(c, node);
 		vs_brake_node_set(node, VS_BRAKE_PASSED);
-		vs_node_touch(node);
+		vs_node_mark_changed(node);
 		vs_retry_error(node, NULL);
 		if (vm)
 			vs_brake_count(vm->moid, minute, true);

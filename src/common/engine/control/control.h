@@ -47,9 +47,9 @@ void vs_control_counts_get(struct vs_control_counts *out);
  * nodes, as Slurm lists them; text: why), "evict-on" and "rebuild-on" (text: the
  * host where their VMs are to be next, if there is room). The caller has asked
  * vs_core_is_operator(). The caller owns the result; NULL with err. */
-struct json_object *vs_core_act(const char *what, const char *name,
-				const char *text, uint32_t uid,
-				struct vs_err *err);
+struct json_object *vs_core_request(const char *what, const char *name,
+				    const char *text, uint32_t uid,
+				    struct vs_err *err);
 /* "drain" at a time, s since the epoch: until then the host takes VMs of jobs that
  * end before it. */
 struct json_object *vs_core_drain_at(const char *name, const char *text,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The control channel's server (poll_server.c): one request per connection,
- * answered by vs_core_report() or vs_core_act() from memory.
+ * answered by vs_core_report() or vs_core_request() from memory.
  *
  * Rules: who asks is what munge says, nothing in the request; the answer can
  * be opened by that user alone. Nobody waits for a slow client:
@@ -75,7 +75,7 @@ static void conn_write(struct vs_conn *at, int64_t now_ms);
 static void conn_slow(struct vs_conn *at);
 static void conn_free(struct vs_conn *at);
 
-static const struct vs_serve_kind kind = {
+static const struct vs_serve_type kind = {
 	.who = "svf", .thread = "vs_control",
 	.places = CONNS_MAX, .size = sizeof(struct conn),
 	.read_ms = READ_MS, .read_crowd_ms = CROWD_MS,
@@ -325,13 +325,13 @@ static int report_make(struct conn *c, int64_t now_ms, struct vs_err *err)
 	    (!strcmp(v->name, "plan") && plan_allowed(c, now_ms, err)))
 		return -1;
 	o = v->changes && c->req.at && !strncmp(v->name, "drain", 5) ?
-		vs_core_drain_at(c->req.name, c->req.text, c->req.at,
-				 v->name[5] != '\0', c->uid, err) :
-		v->changes ?
-		vs_core_act(v->name, what(&c->req), c->req.text, c->uid, err) :
-		!strcmp(v->name, "plan") ?
-		vs_core_plan(c->req.nodes, c->uid, err) :
-		vs_core_report(v->name, job, c->uid, err);
+		    vs_core_drain_at(c->req.name, c->req.text, c->req.at,
+				     v->name[5] != '\0', c->uid, err) :
+	    v->changes ? vs_core_request(v->name, what(&c->req), c->req.text,
+					 c->uid, err) :
+	    !strcmp(v->name, "plan") ?
+			 vs_core_plan(c->req.nodes, c->uid, err) :
+			 vs_core_report(v->name, job, c->uid, err);
 	if (!o)
 		return v->needs_job && err->code == VS_E_GONE ?
 			no_such_job(c, err) : -1;

@@ -88,7 +88,7 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 		vs_timeline_claim(t, n->id, VS_HOLDER_STAYS);
 	else if (n->claims.job)
 		vs_timeline_claim(t, n->id, keeper(n));
-	else if (n->absent.how || vs_seen_unsure(n->seen))
+	else if (n->absent.how || vs_observed_unsure(n->seen))
 		vs_timeline_claim(t, n->id, VS_HOLDER_STAYS);
 	else
 		vs_timeline_claim(t, n->id, VS_HOLDER_IDLE);
@@ -192,8 +192,8 @@ static bool plan_is_old(struct vs_plan *p, const struct vs_slurm_job_look *row,
 		now_ms - p->told_ms > PLAN_MS;
 }
 
-static void plan_seen(const struct vs_slurm_job_look *row,
-		      int64_t now_ms)
+static void plan_observed(const struct vs_slurm_job_look *row,
+			  int64_t now_ms)
 {
 	struct vs_timeline *t = &vs_whens.timeline;
 	struct vs_plan *p = vs_timeline_plan_of(t, row->job);
@@ -213,7 +213,7 @@ static void job_seen(struct vs_core *c, const struct vs_slurm_job_look *row,
 {
 	int64_t end = vs_timeline_end_of(&vs_whens.timeline, row->job);
 
-	plan_seen(row, now_ms);
+	plan_observed(row, now_ms);
 	if (row->is == VS_JOB_RUNNING) {
 		vs_when_until(c, row->job, row->end);
 		return;

@@ -156,11 +156,11 @@ static enum waits_for sort_out(struct vs_core *c, const int *ids, size_t n,
 	w->nholding = w->more = 0;
 	w->fresh = false;
 	for (size_t i = 0; i < n; i++) {
-		const struct vs_kept *k;
+		const struct vs_node_summary *k;
 
 		if (!vs_node_at(c, ids[i]))
 			continue;
-		k = vs_kept_now(c, ids[i]);
+		k = vs_node_summary_get(c, ids[i]);
 		if (!want_the_same(&vs_whens, kind, (size_t)k->profile))
 			continue;
 		if (k->lasts)
@@ -276,11 +276,11 @@ static bool only_room_lacks(struct vs_core *c, const int *ids, size_t n,
 			    bool *among, size_t *kind)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct vs_kept *k;
+		const struct vs_node_summary *k;
 
 		if (!vs_node_at(c, ids[i]))
 			return false;
-		k = vs_kept_now(c, ids[i]);
+		k = vs_node_summary_get(c, ids[i]);
 		if (k->avail == VS_AVAIL_NONE || (i && (size_t)k->profile != *kind))
 			return false;
 		*kind = (size_t)k->profile;

@@ -172,7 +172,7 @@ void vs_breaker_tried(const struct vs_host *h,
 }
 
 /* Trials whose node went elsewhere, or is wanted no more. */
-void vs_breakers_look(struct vs_core *c)
+void vs_breakers_observe(struct vs_core *c)
 {
 	vs_assert_locked();
 	for (struct vs_breaker *b = vs_hosts.breakers; b; b = b->next) {

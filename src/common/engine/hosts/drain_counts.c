@@ -134,7 +134,7 @@ void vs_health_limit(struct vs_core *c, int was)
 		judge(c, s->host, s->nodes);
 }
 
-void vs_health_look(struct vs_core *c, struct vs_node *n)
+void vs_health_observe(struct vs_core *c, struct vs_node *n)
 {
 	const struct vs_host *h;
 

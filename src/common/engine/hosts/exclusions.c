@@ -124,7 +124,7 @@ void vs_avoid_requeue(struct vs_core *c, const char *host)
 		if (a->cause == VS_AVOID_DRAINED && !strcmp(a->moid, host))
 			a->requeue = true;
 	changed();
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 }
 
 /* The datastore is every host's, a cluster all of its own's. */
@@ -367,7 +367,7 @@ static bool touch_changed(struct vs_core *c, struct vs_unfit *of,
 			continue;
 		any = true;
 		if (h)
-			vs_nodes_touch_on(c, h);
+			vs_host_nodes_mark_changed(c, h);
 	}
 	return any;
 }

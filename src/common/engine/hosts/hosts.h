@@ -127,7 +127,7 @@ void vs_breaker_served(struct vs_core *c, const char *host);
 void vs_breakers_bar(const struct vs_core *c, struct vs_bar *bars);
 void vs_breaker_tried(const struct vs_host *h,
 		      const char *node);
-void vs_breakers_look(struct vs_core *c);
+void vs_breakers_observe(struct vs_core *c);
 
 /* pf_drift.c: PFs that changed; lock held */
 struct vs_print *vs_print_get(const char *name);
@@ -161,7 +161,7 @@ void vs_why_wanted(const struct vs_host *h,
 		   char *why, size_t size);
 
 /* drain_counts.c: drains by others, counted by host; lock held */
-void vs_health_look(struct vs_core *c, struct vs_node *n);
+void vs_health_observe(struct vs_core *c, struct vs_node *n);
 int vs_health_drains(const char *host);
 /* The configuration in force has come; was: the limit before, -1: unknown. */
 void vs_health_limit(struct vs_core *c, int was);

@@ -26,7 +26,7 @@ static void changed(struct vs_core *c)
 	vs_avoids_changed();
 	vs_state_file_dirty();
 	vs_capacity_freed();
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 }
 
 const struct vs_window *vs_window_of(const char *host)

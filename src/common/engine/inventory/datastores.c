@@ -98,7 +98,7 @@ static bool is_full(const struct vs_core *c, const char *moid)
 	return false;
 }
 
-bool vs_stores_told(struct vs_core *c, const struct vs_vc_slow *s)
+bool vs_datastores_received(struct vs_core *c, const struct vs_vc_slow *s)
 {
 	bool more = false;
 
@@ -122,7 +122,7 @@ bool vs_stores_asked(const struct vs_core *c, const char *moid)
 	return !strcmp(c->store, moid);
 }
 
-const char *vs_stores_of(const struct vs_core *c, const struct vs_vm *vm)
+const char *vs_vm_datastore(const struct vs_core *c, const struct vs_vm *vm)
 {
 	int at = vm ? vs_vm_store(&c->inv, vm) : -1;
 
@@ -172,8 +172,8 @@ bool vs_stores_right(const struct vs_core *c, const struct vs_claim *h)
 
 /* Whatever was promised: after a restart nothing was, and somebody may have
  * moved it, with its disks or without. */
-void vs_stores_seen(struct vs_core *c, struct vs_claim *h,
-		    const struct vs_vm *vm)
+void vs_datastores_claimed(struct vs_core *c, struct vs_claim *h,
+			   const struct vs_vm *vm)
 {
 	int at = vs_vm_store(&c->inv, vm);
 
@@ -210,7 +210,8 @@ static void check_cluster(struct vs_core *c, size_t i)
 	}
 	if (n)
 		/* svf check has it host by host. */
-		vs_find(VS_STOPS_PLANS, NULL,
+		vs_finding_add(
+			VS_STOPS_PLANS, NULL,
 			"ClusterName=%s: %s%s see%s none of Datastore=%s: no VM is placed there; mount one of them there, or name one of theirs in Datastore= of this ClusterName= line",
 			c->conf->clusters[i].name, b.data,
 			n > TOLD_MAX ? " and others" : "", n == 1 ? "s" : "",

@@ -175,7 +175,7 @@ static void wake(struct vs_core *c, const struct vs_host *h)
 	LIST_FOREACH(hold, &of->list, on_host) {
 		n = vs_node_named(c, hold->node);
 		if (n)
-			vs_node_touch(n);
+			vs_node_mark_changed(n);
 	}
 }
 

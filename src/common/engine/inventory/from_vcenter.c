@@ -103,7 +103,7 @@ struct vs_host *vs_host_update(struct vs_core *c, const struct vs_vc_host *h,
 	host_lists(c, to, h);
 	vs_facts_set(c, to, h);
 	*fewer_vfs = host_vfs(to) < vfs;
-	vs_nodes_touch_on(c, to);
+	vs_host_nodes_mark_changed(c, to);
 	vs_capacity_freed();
 	return to;
 }
@@ -114,7 +114,7 @@ void vs_host_remove(struct vs_core *c, const char *moid)
 
 	vs_assert_locked();
 	if (h)
-		vs_nodes_touch_on(c, h);
+		vs_host_nodes_mark_changed(c, h);
 	vs_inventory_remove_host(&c->inv, moid);
 }
 
@@ -138,7 +138,7 @@ static void vm_config(struct vs_vm *to, const struct vs_vc_vm *v)
 			   v->change_version, sizeof(to->change_version));
 	}
 	if (v->has & VS_VC_VM_MARK) {
-		vs_vm_set_mark(to, v->owner_mark);
+		vs_vm_set_owner_tag(to, v->owner_mark);
 		vs_strlcpy(to->profile, v->profile, sizeof(to->profile));
 		vs_strlcpy(to->job_tag, v->job_tag, sizeof(to->job_tag));
 		vs_strlcpy(to->clone.from, v->from, sizeof(to->clone.from));
@@ -166,7 +166,7 @@ static void touch_named(struct vs_core *c, const char *name)
 	struct vs_node *n = vs_node_named(c, name);
 
 	if (n)
-		vs_node_touch(n);
+		vs_node_mark_changed(n);
 }
 
 static void guest_says(struct vs_vm *to, const struct vs_vc_vm *v)

@@ -62,11 +62,11 @@ char *vs_stores_named(const struct vs_conf *conf);
 /* They are found: who may use which. */
 void vs_stores_found(struct vs_core *c, const struct vs_vc_found *f);
 /* What is free on each. True: on one it has grown. */
-bool vs_stores_told(struct vs_core *c, const struct vs_vc_slow *s);
+bool vs_datastores_received(struct vs_core *c, const struct vs_vc_slow *s);
 /* Is it one of them? */
 bool vs_stores_asked(const struct vs_core *c, const char *moid);
 /* Of several, the one that a VM lies on (moId); NULL: not told. */
-const char *vs_stores_of(const struct vs_core *c, const struct vs_vm *vm);
+const char *vs_vm_datastore(const struct vs_core *c, const struct vs_vm *vm);
 /* The node's hold ends (or begins: 0), and with it what counts its VM's disks
  * while no reading has seen the VM. */
 void vs_stores_disks(struct vs_core *c, const struct vs_node *n,
@@ -80,8 +80,8 @@ void vs_stores_try_again(struct vs_core *c);
  * is named there: without one the disks go to the template's. */
 bool vs_stores_right(const struct vs_core *c, const struct vs_claim *h);
 /* The VM is on: the hold's is where its files are. */
-void vs_stores_seen(struct vs_core *c, struct vs_claim *h,
-		    const struct vs_vm *vm);
+void vs_datastores_claimed(struct vs_core *c, struct vs_claim *h,
+			   const struct vs_vm *vm);
 /* Of the preflight: hosts that see none of those that they may use. */
 void vs_stores_check(struct vs_core *c);
 

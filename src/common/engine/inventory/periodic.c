@@ -45,7 +45,7 @@ static void leaving(struct vs_core *c, struct vs_host *h, bool *flag,
 	*flag = is;
 	vs_info("host=%s %s %s", h->name,
 		is ? "is entering" : "is no longer entering", what);
-	vs_nodes_touch_on(c, h);
+	vs_host_nodes_mark_changed(c, h);
 	vs_host_changed(&c->inv, h);	/* there is less room, or more */
 	vs_capacity_freed();
 }
@@ -116,7 +116,7 @@ void vs_capacity_update(struct vs_core *c, const struct vs_vc_slow *s)
 			 s->pools[i].mem_mb);
 	if (c->inv.store.there && grew(c->inv.store.free_mb, s->store_free_mb))
 		vs_capacity_freed();
-	if (vs_stores_told(c, s))
+	if (vs_datastores_received(c, s))
 		vs_capacity_freed();
 	vs_shared_capacity_set_store(&c->inv, store, s->store_free_mb);
 	vs_shared_capacity_end(&c->inv);

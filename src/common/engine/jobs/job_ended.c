@@ -24,13 +24,14 @@ void vs_boot_for_nobody(struct vs_node *n)
  * slurmctld tries for a while to reach the guest that is gone, to end its job.
  * Should the VM be on again it would be the job's next run that is ended.
  */
-void vs_ended_begins(const struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_guest_lost_begin(const struct vs_core *c, struct vs_node *n,
+			 int64_t now_ms)
 {
 	n->claims.ending_ms = now_ms + (int64_t)c->conf->slurm.kill_tries_s * 1000;
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 }
 
-void vs_ended_over(struct vs_node *n)
+void vs_guest_lost_end(struct vs_node *n)
 {
 	n->claims.ending_ms = 0;
 }

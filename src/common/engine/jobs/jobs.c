@@ -33,7 +33,7 @@ static void unclaim(struct vs_node *n, uint32_t job)
 {
 	size_t at = 0;
 
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	if (n->claims.job == job) {
 		n->claims.job = n->claims.nbeside ? n->claims.beside[0].job : 0;
 		n->claims.restart = n->claims.nbeside ? n->claims.beside[0].restart : 0;
@@ -167,7 +167,7 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		h = vs_ledger_get(&c->ledger, node->name);
 		if (h)
 			h->job = job;
-		vs_node_touch(node);
+		vs_node_mark_changed(node);
 	}
 	vs_when_settled(job);
 	HASH_FIND(hh, vs_jobs.refused, &job, sizeof(job), r);
@@ -209,7 +209,7 @@ void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 	}
 	for (size_t i = 0; i < n; i++)
 		if (vs_node_at(c, ids[i]))
-			vs_node_touch(&c->nodes[ids[i]]);
+			vs_node_mark_changed(&c->nodes[ids[i]]);
 	w->restart = restart;
 	free(w->ids);
 	w->ids = vs_calloc(n + 1, sizeof(*w->ids));

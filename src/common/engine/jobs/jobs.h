@@ -35,9 +35,9 @@ void vs_jobs_renumber(void (*fn)(void *arg, int *ids, size_t *n), void *arg);
  * its VM isn't booted. */
 void vs_boot_for_nobody(struct vs_node *n);
 /* Slurm ends a job on this node whose VM is off: no job for a while. */
-void vs_ended_begins(const struct vs_core *c, struct vs_node *n,
-		     int64_t now_ms);
-void vs_ended_over(struct vs_node *n);	/* jobs may have the node again */
+void vs_guest_lost_begin(const struct vs_core *c, struct vs_node *n,
+			 int64_t now_ms);
+void vs_guest_lost_end(struct vs_node *n); /* jobs may have the node again */
 /* A power-up of the node from now on is not the one of a job that has left. */
 void vs_job_left_forget(struct vs_node *n);
 /* The node is powered down as soon as it is idle; job: it is reclaimed for that

@@ -21,8 +21,8 @@ static bool node_up(struct vs_core *c, const struct vs_node *n)
 {
 	if (!(n->flags & VS_NODE_UP) || vs_node_is(n, VS_COND_REBUILD))
 		return false;
-	return n->seen == VS_SEEN_ON ||
-		(n->seen == VS_SEEN_ON_WRONG && vs_node_shared_well(c, n));
+	return n->seen == VS_OBSERVED_ON ||
+		(n->seen == VS_OBSERVED_ON_WRONG && vs_node_shared_well(c, n));
 }
 
 /* True: the wait is over, the prolog is to be answered. */

@@ -56,7 +56,7 @@ void vs_took_note(struct vs_node *n, int what, int64_t ms)
 	case VS_OP_POWER_ON:
 		t->on_ms += ms;
 		break;
-	case VS_PACE_BOOT:
+	case VS_DURATION_BOOT:
 		t->boot_ms += ms;
 		break;
 	default:

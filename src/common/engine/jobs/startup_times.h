@@ -28,7 +28,7 @@ struct vs_took {
 /* A job begins on these; r: its refusal, NULL if it had none. */
 void vs_took_begin(struct vs_core *c, const int *ids, size_t n,
 		   const struct vs_refused *r, int64_t now_ms);
-/* One more step of the node's is done, as for vs_pace_note(). */
+/* One more step of the node's is done, as for vs_duration_note(). */
 void vs_took_note(struct vs_node *n, int what, int64_t ms);
 /* The job's prolog is answered: all that it waited for is there. */
 void vs_took_end(struct vs_core *c, const struct vs_wait *w, int64_t now_ms);

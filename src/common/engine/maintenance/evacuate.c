@@ -105,7 +105,7 @@ static bool try_to_go(struct vs_core *c, struct vs_node *n,
 	bool again;
 
 	/* what stays does so until it was looked for again */
-	if (!vs_vmotion_turn(c, n, vm)) {
+	if (!vs_vmotion_in_order(c, n, vm)) {
 		if (m->state == VS_VMOTION_STAYS)
 			return false;
 		m->state = VS_VMOTION_DUE;
@@ -144,7 +144,7 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 	if (vs_vmotion_may(c, n, vm, &err))
 		return stays(n, err.text, now_ms + ROOM_MS);
 	if (!(n->flags & VS_NODE_UP) || n->op.kind != VS_OP_NONE ||
-	    (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_ON_WRONG)) {
+	    (n->seen != VS_OBSERVED_ON && n->seen != VS_OBSERVED_ON_WRONG)) {
 		/* it boots, or something else is under way */
 		if (m->state == VS_VMOTION_NONE)
 			m->state = VS_VMOTION_DUE;
@@ -166,7 +166,7 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 	return try_to_go(c, n, vm, now_ms);
 }
 
-void vs_vmotion_look(struct vs_core *c, struct vs_node *n)
+void vs_vmotion_observe(struct vs_core *c, struct vs_node *n)
 {
 	struct vs_vmotion *m = &n->vmotion;
 	const struct vs_host *on;
@@ -186,11 +186,11 @@ void vs_vmotion_look(struct vs_core *c, struct vs_node *n)
 	if (on && vs_host_wanted(on))
 		return;
 	*m = (struct vs_vmotion) { .state = VS_VMOTION_NONE };
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 }
 
 void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
-		       enum vs_op_kind kind, const char *host,
+		       enum vs_op_type kind, const char *host,
 		       const struct vs_err *err, int64_t now_ms)
 {
 	struct vs_vmotion *m = &n->vmotion;
@@ -201,7 +201,7 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
 	vs_metrics_failed(kind, err->code);
 	/* ours; anybody else's is a refusal */
 	if (err->code == VS_E_CANCELED &&
-	    (n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE))
+	    (n->wanted == VS_DESIRED_OFF || n->wanted == VS_DESIRED_GONE))
 		return;
 	snprintf(why, sizeof(why), "vMotion to %.60s failed: %.120s",
 		 to ? to->name : "?", err->text);

@@ -46,7 +46,7 @@ int vs_vmotion_may(struct vs_core *c, const struct vs_node *n,
 		   const struct vs_vm *vm, struct vs_err *err);
 /* Keeps its hold on the target for as long as that is needed, and ends the
  * story. */
-void vs_vmotion_look(struct vs_core *c, struct vs_node *n);
+void vs_vmotion_observe(struct vs_core *c, struct vs_node *n);
 /* Hears of VMs that run on another host than their hold was on, and of those that
  * an earlier process may have been moving. */
 vs_claim_fn vs_evacuation_claim_changed;
@@ -56,10 +56,10 @@ bool vs_vmotion_placed_taken(void);
 
 /* evacuate_target.c */
 /* Before the nodes are looked at: what is under way, and who goes first. */
-void vs_vmotions_turn(struct vs_core *c, int64_t now_ms);
+void vs_vmotions_update(struct vs_core *c, int64_t now_ms);
 /* May a target be looked for now? At most so many times in a turn. */
-bool vs_vmotion_turn(struct vs_core *c, const struct vs_node *n,
-		     const struct vs_vm *vm);
+bool vs_vmotion_in_order(struct vs_core *c, const struct vs_node *n,
+			 const struct vs_vm *vm);
 enum vs_target { VS_TARGET_FOUND, VS_TARGET_BUSY, VS_TARGET_NONE };
 /* busy: there is room on hosts that have as many under way as may be; none: why
  * is in err. */
@@ -107,7 +107,7 @@ static inline bool vs_vmotion_moves(const struct vs_vmotion *m)
 
 /* The owner's part of a vMotion that failed (tasks.h). */
 void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
-		       enum vs_op_kind kind, const char *host,
+		       enum vs_op_type kind, const char *host,
 		       const struct vs_err *err, int64_t now_ms);
 
 #endif

@@ -15,7 +15,7 @@ struct vs_bound {
 struct vs_vmotions {
 	uint64_t moved, failed, others;	/* others: by somebody else */
 	struct vs_bound *bound;
-	/* of this turn, see vs_vmotions_turn */
+	/* of this turn, see vs_vmotions_update */
 	int *on; size_t cap_on;		/* coming and going, by host->index */
 	bool strangers;			/* some go where nobody tells */
 	int places;			/* looked for */

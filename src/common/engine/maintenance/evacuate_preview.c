@@ -72,7 +72,7 @@ static size_t windows_of(const struct vs_node *n)
 /* make: it may be a new one. NULL: there are too many, or none. */
 static struct kind *kind_of(struct plan *p, const struct vs_node *n, bool make)
 {
-	const char *store = vs_stores_of(p->c, vs_node_vm(p->c, n));
+	const char *store = vs_vm_datastore(p->c, vs_node_vm(p->c, n));
 	size_t windows = windows_of(n);
 	struct kind *k;
 

@@ -102,7 +102,7 @@ void vs_vmotion_begun(const struct vs_host *from,
 	count(to);
 }
 
-void vs_vmotions_turn(struct vs_core *c, int64_t now_ms)
+void vs_vmotions_update(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_vmotions *v = &vs_vmotions;
 	size_t nhosts = (size_t)c->inv.nhosts;
@@ -133,8 +133,8 @@ static bool is_busy(const struct vs_core *c, const struct vs_host *h)
 	return vs_vmotions.on[h->index] >= c->conf->vmotions_max;
 }
 
-bool vs_vmotion_turn(struct vs_core *c, const struct vs_node *n,
-		     const struct vs_vm *vm)
+bool vs_vmotion_in_order(struct vs_core *c, const struct vs_node *n,
+			 const struct vs_vm *vm)
 {
 	struct vs_vmotions *v = &vs_vmotions;
 
@@ -164,7 +164,7 @@ struct ask {
 static const char *unfit(const struct ask *a, const struct vs_host *h,
 			 struct vs_err *err)
 {
-	const char *store = vs_stores_of(a->c, a->vm);
+	const char *store = vs_vm_datastore(a->c, a->vm);
 
 	if (h == a->vm->host_ptr)
 		return "it is there now";

@@ -58,7 +58,7 @@ static void count_node(struct vs_core *c, struct tally *t,
 			t->r->safe_at = t->now;
 		return;
 	}
-	if (!end || n->absent.how || vs_seen_unsure(n->seen))
+	if (!end || n->absent.how || vs_observed_unsure(n->seen))
 		end = VS_TIME_NEVER;
 	t->r->asleep += n->claims.job && vs_node_sleeps(c, n);
 	count_job(t, n->claims.job);
@@ -111,7 +111,7 @@ void vs_host_remains(struct vs_core *c, const struct vs_host *h,
 		if (vm->is_template || vm->power == VS_POWER_OFF)
 			continue;
 		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
-		    VS_OWNER_OURS)
+		    VS_OWNER_MANAGED)
 			out->others += vm->power != VS_POWER_SUSPENDED;
 		else if (sleeps)
 			count_node(c, &t, sleeps);

@@ -43,7 +43,7 @@ struct vs_remains {
 /* Drained by somebody else, and kept on by SuspendExc*: Slurm doesn't power it
  * down, and a power-down that we ask for would lift the other's drain. */
 bool vs_node_kept_on(const struct vs_node *n);
-void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_maintenance_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 /* Asks Slurm to power the node down because of why. again: that was logged before.
  * If Slurm refuses, it is asked again. */
 void vs_power_down_ask(const struct vs_node *n, bool again, const char *why);

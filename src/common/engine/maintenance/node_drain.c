@@ -71,7 +71,7 @@ void vs_vacate_act(struct vs_node *n, int64_t now_ms)
 	     now_ms - n->drain.vacate_ms < VACATE_AGAIN_MS))
 		return;
 	vs_power_down_ask(n, n->drain.vacate_ms != 0,
-			  n->ahead.state == VS_AHEAD_UP ?
+			  n->ahead.state == VS_PREFETCH_UP ?
 			  "it was powered up ahead of a job that needs it no more" :
 			  "Retention of its partition");
 	n->drain.vacate_ms = now_ms;
@@ -145,7 +145,7 @@ static void why_stays(const struct vs_node *n,
 			 "its VM stays till the job's end", n->vmotion.why);
 }
 
-void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_maintenance_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_host *h;
 	char why[400], jobs_why[400];
@@ -171,7 +171,7 @@ void vs_maintain_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	why_stays(n, h, true, why, sizeof(why));
 	if (by_force(n, to_requeue(n, h))) {
 		if (n->flags & VS_NODE_ALLOCATED)
-			vs_ended_begins(c, n, now_ms);
+			vs_guest_lost_begin(c, n, now_ms);
 		why_stays(n, h, false, jobs_why, sizeof(jobs_why));
 		if (to_requeue(n, h))
 			requeue(n, why, jobs_why);

@@ -38,7 +38,7 @@ static void ends(struct vs_node *n, const char *how)
 	n->orders = (struct vs_orders){ .wish = "" };
 	vs_strlcpy(n->orders.wish, wish, sizeof(n->orders.wish));
 	vs_state_file_dirty();
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 }
 
 /* Slurm itself lifts the drain when it powers the node down. */
@@ -53,8 +53,8 @@ void vs_orders_look(struct vs_core *c, struct vs_node *n)
 	struct vs_orders *o = &n->orders;
 	const struct vs_vm *vm;
 
-	if (!vs_orders_any(o) || vs_seen_unsure(n->seen) ||
-	    n->seen == VS_SEEN_BUSY)
+	if (!vs_orders_any(o) || vs_observed_unsure(n->seen) ||
+	    n->seen == VS_OBSERVED_BUSY)
 		return;
 	vm = vs_node_vm(c, n);
 	if (o->evict && withdrawn(n)) {
@@ -99,7 +99,7 @@ static const char *refusal(struct vs_core *c, const struct vs_node *n,
 	const struct vs_profile_capacity *now =
 		&c->now[n->profile - c->profiles];
 
-	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_MANAGED)
 		return "the VM of its name is not ours, and is never touched";
 	if (n->absent.how || (vs_node_vm_unsure(vm) && !vs_node_sleeps(c, n)))
 		return "its VM can't be judged now: its host doesn't answer (svf vm forget is for one that is lost)";
@@ -168,7 +168,7 @@ static void give(struct vs_core *c, struct vs_node *n,
 		vs_jb_str(row, "text", "a rebuild that was ordered before stands: its VM goes off, and is destroyed then");
 	if (order->why[0])
 		vs_one_line(vs_strlcpy(o->why, order->why, sizeof(o->why)));
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	if (on && has_job(n) && !o->requeue)
 		vs_jb_str(row, "did", "after-job");
 	else
@@ -193,7 +193,7 @@ static int stands(const struct vs_core *c, struct vs_err *err)
 static void breathe(size_t i)
 {
 	if (i % LEND_EVERY == LEND_EVERY - 1)
-		vs_lock_lend();
+		vs_lock_yield();
 }
 
 static int all_known(struct vs_core *c, char **names, struct vs_err *err)
@@ -308,6 +308,6 @@ void vs_orders_read(struct vs_core *c, struct vs_j list)
 		if (!n || !vs_orders_any(&o))
 			continue;
 		n->orders = o;
-		vs_node_touch(n);
+		vs_node_mark_changed(n);
 	}
 }

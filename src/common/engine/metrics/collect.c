@@ -94,9 +94,9 @@ static void pf_read(struct vs_core *c, const struct vs_host *h, int i,
 		vs_strlcpy(p->label, pf->of->label, sizeof(p->label));
 	}
 	p->n[VS_VF_CLAIMED] = use->held;
-	p->n[VS_VF_OURS] = use->ours;
+	p->n[VS_VF_MANAGED] = use->ours;
 	p->n[VS_VF_FOREIGN] = use->foreign;
-	p->n[VS_VF_SUSPECT] = use->suspect;
+	p->n[VS_VF_UNVERIFIED] = use->suspect;
 	if (had > use->total)
 		p->n[VS_VF_LOST] = had - use->total;
 	/* below 0, it is over-committed */
@@ -237,7 +237,7 @@ static bool lend(struct vs_core *c, struct vs_metrics_facts *f,
 
 	if (us > f->lock_us)
 		f->lock_us = us;
-	vs_lock_lend();
+	vs_lock_yield();
 	*since_us = now_us();
 	return c->epoch == f->epoch;
 }

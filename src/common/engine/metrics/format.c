@@ -253,7 +253,7 @@ static void steps(struct out *o)
 	static const struct { int step; const char *word; } words[] = {
 		{ VS_OP_CLONE, "clone" }, { VS_OP_RECONFIGURE, "reconfigure" },
 		{ VS_OP_RELOCATE, "relocate" }, { VS_OP_POWER_ON, "power-on" },
-		{ VS_PACE_BOOT, "boot" }, { VS_OP_SHUTDOWN, "shutdown" },
+		{ VS_DURATION_BOOT, "boot" }, { VS_OP_SHUTDOWN, "shutdown" },
 		{ VS_OP_POWER_OFF, "power-off" }, { VS_OP_DESTROY, "destroy" },
 		{ VS_OP_VMOTION, "vmotion" },
 	};

@@ -13,8 +13,16 @@
 
 /* ---- collect.c: a reading ---------------------------------------- */
 
-enum vs_vf_state { VS_VF_FREE, VS_VF_CLAIMED, VS_VF_OURS, VS_VF_FOREIGN,
-		   VS_VF_SUSPECT, VS_VF_QUARANTINED, VS_VF_LOST, VS_VF_STATES };
+enum vs_vf_state {
+	VS_VF_FREE,
+	VS_VF_CLAIMED,
+	VS_VF_MANAGED,
+	VS_VF_FOREIGN,
+	VS_VF_UNVERIFIED,
+	VS_VF_QUARANTINED,
+	VS_VF_LOST,
+	VS_VF_STATES
+};
 #define VS_METRIC_STATES 12	/* words of a kind of state, at most */
 #define VS_METRIC_ADAPTERS 64	/* the others of a PF are not named */
 

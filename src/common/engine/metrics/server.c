@@ -46,7 +46,7 @@ static void conn_open(struct vs_conn *c, const struct sockaddr *sa,
 static void conn_read(struct vs_conn *c, int64_t now_ms);
 static void conn_write(struct vs_conn *c, int64_t now_ms);
 
-static const struct vs_serve_kind kind = {
+static const struct vs_serve_type kind = {
 	.who = "metrics", .thread = "vs_metrics",
 	.places = CONNS_MAX, .size = sizeof(struct vs_conn),
 	.read_ms = READ_MS, .read_crowd_ms = CROWD_MS,

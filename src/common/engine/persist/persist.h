@@ -21,9 +21,10 @@ int vs_cluster_id_store(const char *state_dir, const char *id,
 int vs_file_replace(const char *path, const char *text, struct vs_err *err);
 /* state_file.c: the text of the directory's state file. The caller frees it. Returns
  * NULL if there is none, or it can't be read, which is logged. */
-char *vs_hints_read(const char *state_dir);
+char *vs_state_file_read(const char *state_dir);
 /* Writes it again, as vs_file_replace(). */
-int vs_hints_write(const char *state_dir, const char *text, struct vs_err *err);
+int vs_state_file_write(const char *state_dir, const char *text,
+			struct vs_err *err);
 
 /* ---- login_backoff.c: what one slurmctld tells the next of a refused login --- */
 

@@ -32,7 +32,7 @@ static int read_file(const char *path, struct vs_buf *buf)
 	return n < 0 ? -1 : 0;
 }
 
-char *vs_hints_read(const char *state_dir)
+char *vs_state_file_read(const char *state_dir)
 {
 	VS_FREE char *path = hints_path(state_dir);
 	struct vs_buf buf = VS_BUF_INIT(HINTS_MAX);
@@ -44,7 +44,8 @@ char *vs_hints_read(const char *state_dir)
 	return NULL;
 }
 
-int vs_hints_write(const char *state_dir, const char *text, struct vs_err *err)
+int vs_state_file_write(const char *state_dir, const char *text,
+			struct vs_err *err)
 {
 	VS_FREE char *path = hints_path(state_dir);
 

@@ -146,11 +146,11 @@ static bool is_idle(const struct idle *all, const struct vs_node *n)
 {
 	if (all->would)
 		return vs_node_gives_way(n) && !vs_node_going(n);
-	return n->wanted == VS_WANT_KEEP && !n->claims.job && !vs_node_going(n) &&
-	       (n->flags & VS_NODE_UP) &&
-	       !(n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
-			     VS_NODE_STAYS)) &&
-	       !vs_seen_unsure(n->seen);
+	return n->wanted == VS_DESIRED_KEEP && !n->claims.job &&
+	       !vs_node_going(n) && (n->flags & VS_NODE_UP) &&
+	       !(n->flags &
+		 (VS_NODE_ALLOCATED | VS_NODE_COMPLETING | VS_NODE_STAYS)) &&
+	       !vs_observed_unsure(n->seen);
 }
 
 /* One like those that the job waits for it would rather have as it is, if Slurm
@@ -181,7 +181,7 @@ bool vs_node_gives_way(const struct vs_node *n)
 	return vs_node_going(n) || vs_node_given(n) ||
 	       (!n->claims.job && (n->flags & VS_NODE_UP) &&
 		!(n->flags & VS_NODE_STAYS) &&
-		!vs_seen_unsure(n->seen));
+		!vs_observed_unsure(n->seen));
 }
 
 static void idle_find(struct vs_core *c, struct idle *all)
@@ -239,7 +239,7 @@ static void take(const struct vs_refused *r,
 	vs_info("node=%s idle VM is reclaimed for JobId=%u", n->name, r->job);
 	vs_node_vacate(n, r->job);
 	vs_plans_outdate();
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	all->going[all->ngoing++] = n->id;
 }
 
@@ -430,7 +430,7 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 		if (r && vs_job_lacks_vfs(r, now_ms))
 			reclaim_for(c, r, &all, now_ms);
 		vs_until_set(0);
-		vs_lock_lend();
+		vs_lock_yield();
 	}
 	idle_free(&all);
 }

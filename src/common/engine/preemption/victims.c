@@ -153,7 +153,8 @@ static void ask(struct question *q, bool all)
 static bool barred(struct vs_core *c, const int *ids, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct vs_kept *k = vs_kept_now(c, ids[i]);
+		const struct vs_node_summary *k = vs_node_summary_get(c,
+								      ids[i]);
 
 		if ((!k->place && k->avail == VS_AVAIL_NONE) || k->barred ||
 		    vs_clone_blocked(c, &c->nodes[ids[i]]))
@@ -174,7 +175,7 @@ static void give(const struct question *q, uint32_t job,
 		vs_info("node=%s its VM goes with its job, for JobId=%u",
 			n->name, job);
 		vs_node_promise(n, vs_clock());
-		vs_node_touch(n);
+		vs_node_mark_changed(n);
 	}
 }
 

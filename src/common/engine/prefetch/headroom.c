@@ -42,8 +42,8 @@ static bool stands(const struct vs_refused *r, int64_t now_ms)
 		(r->lacks == VS_LACKS_TURN && !r->in_backfill));
 }
 
-bool vs_prefetch_to_spare(struct vs_core *c, const struct vs_node *n,
-			  int64_t now_ms)
+bool vs_prefetch_has_surplus(struct vs_core *c, const struct vs_node *n,
+			     int64_t now_ms)
 {
 	size_t wanted = 0;
 	const struct vs_node *other;
@@ -54,7 +54,7 @@ bool vs_prefetch_to_spare(struct vs_core *c, const struct vs_node *n,
 		    wants_it(c, r, n))
 			wanted += r->need;
 	LIST_FOREACH(other, &vs_plans.ahead, ahead.entry)
-		wanted += other != n && other->ahead.state == VS_AHEAD_UP &&
+		wanted += other != n && other->ahead.state == VS_PREFETCH_UP &&
 			!vs_ledger_get(&c->ledger, other->name);
 	return vs_capacity_count(c, n) > wanted;
 }
@@ -67,7 +67,7 @@ bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n)
 	int come = -vs_adapter_takes(n->profile->adapter);
 	const struct vs_node *other;
 
-	if (!takes_vf(n) || n->seen != VS_SEEN_OFF)
+	if (!takes_vf(n) || n->seen != VS_OBSERVED_OFF)
 		return false;
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_claim *h;
@@ -81,7 +81,7 @@ bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n)
 			come += h->ncards;
 	}
 	LIST_FOREACH(other, &vs_plans.ahead, ahead.entry)
-		if (other->ahead.state == VS_AHEAD_UP &&
+		if (other->ahead.state == VS_PREFETCH_UP &&
 		    other->ahead.job == n->ahead.job &&
 		    !vs_ledger_get(&c->ledger, other->name))
 			come -= vs_adapter_takes(other->profile->adapter);
@@ -129,7 +129,7 @@ static bool is_anothers(struct vs_core *c, const struct vs_node *n)
 	if (free_at_home(c, n))
 		return false;
 	LIST_FOREACH(other, &vs_plans.ahead, ahead.entry)
-		if (other != n && other->ahead.state == VS_AHEAD_UP &&
+		if (other != n && other->ahead.state == VS_PREFETCH_UP &&
 		    other->ahead.job == n->ahead.job &&
 		    !vs_ledger_get(&c->ledger, other->name) &&
 		    free_at_home(c, other))
@@ -143,8 +143,8 @@ bool vs_prefetch_may_place(struct vs_core *c, const struct vs_node *n,
 	const struct vs_refused *own;
 	struct vs_refused *r;
 
-	if (n->claims.job || n->ahead.state != VS_AHEAD_UP ||
-	    vs_prefetch_to_spare(c, n, now_ms))
+	if (n->claims.job || n->ahead.state != VS_PREFETCH_UP ||
+	    vs_prefetch_has_surplus(c, n, now_ms))
 		return true;
 	if (takes_vf(n) && is_anothers(c, n))
 		return false;
@@ -242,7 +242,7 @@ static void shift_ahead(struct vs_core *c, const struct vs_node *of, int sign)
 		vs_host_get(&c->inv, vm ? vm->host : of->op.host);
 	const struct vs_adapter *a = of->profile->adapter;
 
-	if (of->ahead.state != VS_AHEAD_CLONE || !host)
+	if (of->ahead.state != VS_PREFETCH_CLONE || !host)
 		return;
 	shift_some(host, a, of->net, vs_adapter_vfs(a), -sign);
 	if (a->with)

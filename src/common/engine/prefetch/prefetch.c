@@ -39,14 +39,14 @@ struct vs_plans vs_plans;
 /* ---- one node's state --------------------------------------------------------- */
 
 static void set(struct vs_node *n,
-		enum vs_ahead_state state, int64_t now_ms)
+		enum vs_prefetch_state state, int64_t now_ms)
 {
-	struct vs_ahead *a = &n->ahead;
+	struct vs_node_prefetch *a = &n->ahead;
 
-	if (a->state == VS_AHEAD_NOT && state != VS_AHEAD_NOT) {
+	if (a->state == VS_PREFETCH_NOT && state != VS_PREFETCH_NOT) {
 		LIST_INSERT_HEAD(&vs_plans.ahead, n, ahead.entry);
 		vs_plans.nahead++;
-	} else if (a->state != VS_AHEAD_NOT && state == VS_AHEAD_NOT) {
+	} else if (a->state != VS_PREFETCH_NOT && state == VS_PREFETCH_NOT) {
 		LIST_REMOVE(n, ahead.entry);
 		vs_plans.nahead--;
 		a->built = false;
@@ -55,24 +55,24 @@ static void set(struct vs_node *n,
 	a->rose = false;
 	a->since_ms = now_ms;
 	a->unneeded_ms = 0;
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 }
 
 /* A job has it, or somebody else has found a use for it. */
 static void used(struct vs_node *n)
 {
-	if (n->ahead.state == VS_AHEAD_GOES && n->op.kind == VS_OP_DESTROY)
+	if (n->ahead.state == VS_PREFETCH_GOES && n->op.kind == VS_OP_DESTROY)
 		vs_plans.removed++;
 	else
 		vs_plans.used++;
-	set(n, VS_AHEAD_NOT, vs_clock());
+	set(n, VS_PREFETCH_NOT, vs_clock());
 }
 
 void vs_prefetch_clear(void)
 {
 	vs_assert_locked();
 	while (!LIST_EMPTY(&vs_plans.ahead))
-		set(LIST_FIRST(&vs_plans.ahead), VS_AHEAD_NOT, 0);
+		set(LIST_FIRST(&vs_plans.ahead), VS_PREFETCH_NOT, 0);
 	vs_plans.nplanned = vs_plans.nends = 0;
 }
 
@@ -84,7 +84,7 @@ void vs_prefetch_carry(struct vs_core *c)
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 
-		if (n->ahead.state == VS_AHEAD_NOT)
+		if (n->ahead.state == VS_PREFETCH_NOT)
 			continue;
 		LIST_INSERT_HEAD(&vs_plans.ahead, n, ahead.entry);
 		vs_plans.nahead++;
@@ -96,7 +96,7 @@ void vs_prefetch_carry(struct vs_core *c)
 static void stays_off(struct vs_node *n, int64_t now_ms)
 {
 	n->ahead.spent = n->ahead.job;
-	set(n, n->ahead.built ? VS_AHEAD_CLONE : VS_AHEAD_NOT, now_ms);
+	set(n, n->ahead.built ? VS_PREFETCH_CLONE : VS_PREFETCH_NOT, now_ms);
 }
 
 /* Slurm's answer to VS_REQUEST_POWER_UP. */
@@ -105,7 +105,7 @@ static void up_told(struct vs_core *c, const struct vs_outbox_request *t,
 {
 	struct vs_node *n = accepted ? NULL : vs_node_named(c, t->node);
 
-	if (n && n->ahead.state == VS_AHEAD_UP && !n->ahead.rose)
+	if (n && n->ahead.state == VS_PREFETCH_UP && !n->ahead.rose)
 		stays_off(n, vs_clock());
 }
 
@@ -115,11 +115,11 @@ static void vf_free(struct vs_core *c)
 	struct vs_node *n;
 
 	LIST_FOREACH(n, &vs_plans.ahead, ahead.entry) {
-		if (n->ahead.state != VS_AHEAD_UP || n->retry.tries ||
+		if (n->ahead.state != VS_PREFETCH_UP || n->retry.tries ||
 		    vs_ledger_get(&c->ledger, n->name))
 			continue;
 		vs_retry_pause(n, 0);
-		vs_node_touch(n);
+		vs_node_mark_changed(n);
 	}
 }
 
@@ -130,7 +130,7 @@ void vs_prefetch_claim_changed(struct vs_core *c, struct vs_node *n,
 	(void)before;
 	if (e == VS_CLAIM_RELEASED)
 		vf_free(c);
-	else if (e == VS_CLAIM_BY_JOB && n->ahead.state != VS_AHEAD_NOT)
+	else if (e == VS_CLAIM_BY_JOB && n->ahead.state != VS_PREFETCH_NOT)
 		used(n);
 }
 
@@ -145,26 +145,26 @@ static void remove_vm(struct vs_node *n, int64_t now_ms)
 {
 	vs_info("node=%s its VM was made ahead and no job needs it: removed",
 		n->name);
-	set(n, VS_AHEAD_GOES, now_ms);
+	set(n, VS_PREFETCH_GOES, now_ms);
 	vs_node_removable(n, true);	/* made by us, and used by nobody */
 }
 
 static void goes(struct vs_node *n, int64_t now_ms)
 {
-	if (n->ahead.state == VS_AHEAD_CLONE) {
+	if (n->ahead.state == VS_PREFETCH_CLONE) {
 		remove_vm(n, now_ms);
 	} else if (n->flags & VS_NODE_POWERING_UP) {
 		vs_boot_for_nobody(n);
 	} else if ((n->flags & VS_NODE_UP) && !vs_node_is(n, VS_COND_VACATE) &&
 		   !(n->flags & VS_NODE_STAYS)) {
 		vs_node_vacate(n, 0);
-		vs_node_touch(n);
+		vs_node_mark_changed(n);
 	}
 }
 
 static void follow_up(struct vs_node *n, int64_t now_ms)
 {
-	struct vs_ahead *a = &n->ahead;
+	struct vs_node_prefetch *a = &n->ahead;
 
 	if (n->flags & (VS_NODE_POWERING_UP | VS_NODE_UP)) {
 		a->rose = true;
@@ -181,7 +181,7 @@ static void follow_up(struct vs_node *n, int64_t now_ms)
 		remove_vm(n, now_ms);
 	} else {
 		vs_plans.removed++;
-		set(n, VS_AHEAD_NOT, now_ms);
+		set(n, VS_PREFETCH_NOT, now_ms);
 	}
 }
 
@@ -194,17 +194,17 @@ static bool taken(const struct vs_node *n)
 
 static void follow(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	struct vs_ahead *a = &n->ahead;
+	struct vs_node_prefetch *a = &n->ahead;
 
-	if (a->state == VS_AHEAD_UP)
+	if (a->state == VS_PREFETCH_UP)
 		follow_up(n, now_ms);
 	else if (taken(n))
 		used(n);
-	else if (a->state == VS_AHEAD_GOES && vs_seen_none(n->seen)) {
+	else if (a->state == VS_PREFETCH_GOES && vs_observed_none(n->seen)) {
 		vs_plans.removed++;
-		set(n, VS_AHEAD_NOT, now_ms);
+		set(n, VS_PREFETCH_NOT, now_ms);
 	}
-	if (a->state == VS_AHEAD_NOT || a->state == VS_AHEAD_GOES)
+	if (a->state == VS_PREFETCH_NOT || a->state == VS_PREFETCH_GOES)
 		return;
 	if (planned(c, n) && !vs_node_is(n, VS_COND_VACATE))
 		a->unneeded_ms = 0;
@@ -224,7 +224,7 @@ static bool rests_off(struct vs_core *c, const struct vs_node *n)
 	       !vs_node_is(n, VS_COND_RELEASED | VS_COND_ADOPTING |
 			   VS_COND_VACATE) && n->op.kind == VS_OP_NONE &&
 	       n->retry.look_after <= c->slow_seq &&
-	       (vs_seen_none(n->seen) || n->seen == VS_SEEN_OFF);
+	       (vs_observed_none(n->seen) || n->seen == VS_OBSERVED_OFF);
 }
 
 static bool may_have(struct vs_core *c, const struct vs_node *n,
@@ -252,21 +252,21 @@ static bool in_flight_full(const struct vs_core *c)
 	int count = 0;
 
 	LIST_FOREACH(n, &vs_plans.ahead, ahead.entry)
-		count += n->ahead.state == VS_AHEAD_UP ?
+		count += n->ahead.state == VS_PREFETCH_UP ?
 			!(n->flags & VS_NODE_UP) :
-			n->ahead.state == VS_AHEAD_CLONE &&
-			n->seen != VS_SEEN_OFF;
+			n->ahead.state == VS_PREFETCH_CLONE &&
+			n->seen != VS_OBSERVED_OFF;
 	return count >= (c->conf->provision_max + 1) / 2 ||
 	       vs_tasks_provisioning() >= c->conf->provision_max;
 }
 
 static void power(struct vs_node *n, int64_t now_ms)
 {
-	bool had = n->ahead.state == VS_AHEAD_CLONE;
-	bool built = had || vs_seen_none(n->seen);
+	bool had = n->ahead.state == VS_PREFETCH_CLONE;
+	bool built = had || vs_observed_none(n->seen);
 
 	vs_plans.made += !had;
-	set(n, VS_AHEAD_UP, now_ms);
+	set(n, VS_PREFETCH_UP, now_ms);
 	n->ahead.built = built;
 	vs_job_left_forget(n);
 	vs_info("node=%s is powered up ahead of JobId=%u", n->name,
@@ -288,7 +288,7 @@ static void clone_it(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		(*in_vain)++;
 		return;
 	}
-	set(n, VS_AHEAD_CLONE, now_ms);
+	set(n, VS_PREFETCH_CLONE, now_ms);
 	n->ahead.built = true;
 	vs_plans.made++;
 	vs_retry_reset(n);
@@ -297,28 +297,28 @@ static void clone_it(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
 {
 	struct vs_node *n = &c->nodes[p->id];
-	bool cloned = n->ahead.state == VS_AHEAD_CLONE;
+	bool cloned = n->ahead.state == VS_PREFETCH_CLONE;
 
-	if ((n->ahead.state != VS_AHEAD_NOT && !cloned) ||
+	if ((n->ahead.state != VS_PREFETCH_NOT && !cloned) ||
 	    (!cloned && vs_plans.nahead >= (size_t)c->conf->prefetch.vms) ||
 	    !may_have(c, n, p, now_ms) || in_flight_full(c) ||
-	    (vs_seen_none(n->seen) && vs_clones_scarce(c)))
+	    (vs_observed_none(n->seen) && vs_clones_scarce(c)))
 		return;
 	if (vs_prefetch_vf_comes(c, n) ||
 	    (!too_soon_to_power(c, p, now_ms) &&
-	     vs_prefetch_to_spare(c, n, now_ms)))
+	     vs_prefetch_has_surplus(c, n, now_ms)))
 		power(n, now_ms);
-	else if (!cloned && n->seen == VS_SEEN_NONE)
+	else if (!cloned && n->seen == VS_OBSERVED_NONE)
 		clone_it(c, n, now_ms);
 }
 
-/* After all that jobs want: see vs_node_act. */
+/* After all that jobs want: see vs_node_apply. */
 static void clone_ahead(struct vs_core *c, struct vs_node *n,
 			int64_t now_ms)
 {
 	struct vs_claim at;
 
-	if (n->ahead.state != VS_AHEAD_CLONE || n->action != VS_DO_CLONE ||
+	if (n->ahead.state != VS_PREFETCH_CLONE || n->action != VS_DO_CLONE ||
 	    n->op.kind != VS_OP_NONE || now_ms < n->retry.not_before_ms)
 		return;
 	if (n->retry.tries < TRIES_AHEAD && vs_prefetch_place(c, n, &at)) {
@@ -329,10 +329,10 @@ static void clone_ahead(struct vs_core *c, struct vs_node *n,
 	if (n->retry.tries)
 		n->ahead.spent = n->ahead.job;
 	vs_plans.made--;
-	set(n, VS_AHEAD_NOT, now_ms);
+	set(n, VS_PREFETCH_NOT, now_ms);
 }
 
-void vs_prefetch_pass(struct vs_core *c, int64_t now_ms)
+void vs_prefetch_update(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_node *n, *next;
 
@@ -401,7 +401,7 @@ void vs_prefetch_planned(struct vs_core *c, const struct vs_slurm_planned *rows,
 	}
 	qsort(p->planned, p->nplanned, sizeof(*p->planned), by_time);
 	for (size_t i = 0; i < p->nplanned; i++) {
-		struct vs_ahead *a = &c->nodes[p->planned[i].id].ahead;
+		struct vs_node_prefetch *a = &c->nodes[p->planned[i].id].ahead;
 
 		if (a->read == p->read)
 			continue;

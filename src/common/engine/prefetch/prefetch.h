@@ -14,15 +14,15 @@ struct vs_core;
 struct vs_node;
 struct vs_claim;
 
-enum vs_ahead_state {
-	VS_AHEAD_NOT,
-	VS_AHEAD_CLONE,		/* its VM is built, and stays off */
-	VS_AHEAD_UP,		/* Slurm was asked to power it up */
-	VS_AHEAD_GOES,		/* nobody came: the VM is removed */
+enum vs_prefetch_state {
+	VS_PREFETCH_NOT,
+	VS_PREFETCH_CLONE,		/* its VM is built, and stays off */
+	VS_PREFETCH_UP,		/* Slurm was asked to power it up */
+	VS_PREFETCH_GOES,		/* nobody came: the VM is removed */
 };
 
-struct vs_ahead {		/* of a node */
-	enum vs_ahead_state state;
+struct vs_node_prefetch {		/* of a node */
+	enum vs_prefetch_state state;
 	bool built;		/* it had no VM before */
 	bool rose;		/* UP: Slurm has begun to */
 	uint32_t job;		/* for which it is, or was last, planned */
@@ -44,7 +44,7 @@ int64_t vs_prefetch_within_s(const struct vs_core *c);
 struct vs_slurm_planned;
 void vs_prefetch_planned(struct vs_core *c, const struct vs_slurm_planned *rows,
 			 size_t n, int64_t now_ms);
-void vs_prefetch_pass(struct vs_core *c, int64_t now_ms);
+void vs_prefetch_update(struct vs_core *c, int64_t now_ms);
 struct vs_prefetched vs_prefetch_counts(void);
 void vs_prefetch_clear(void);	/* another one's past */
 void vs_prefetch_carry(struct vs_core *c);	/* nodes have other ids now */
@@ -54,8 +54,8 @@ vs_claim_fn vs_prefetch_claim_changed;
 /* headroom.c: what may be had ahead; lock held */
 /* Jobs that wait now, and power-ups of ours that are on their way, leave this
  * node a VF (or room). */
-bool vs_prefetch_to_spare(struct vs_core *c, const struct vs_node *n,
-			  int64_t now_ms);
+bool vs_prefetch_has_surplus(struct vs_core *c, const struct vs_node *n,
+			     int64_t now_ms);
 /* VFs are on their way to its job, more than that has powered nodes up for. */
 bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n);
 /* Powered up ahead, it takes its place: not before jobs that go before its own. */

@@ -32,7 +32,7 @@ void vs_drs_use(bool on)
 static void settle(struct vs_node *n)
 {
 	n->drs = (struct vs_node_drs) { .settled = true };
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 }
 
 /* Hosts of that cluster that our ledger would accept, the hold's own first. */
@@ -65,7 +65,7 @@ static bool ask(struct vs_core *c, struct vs_node *n,
 		.cluster = own->cluster,
 		.source = n->profile->template_moid,
 		.name = n->name,
-		.pool = vs_pool_of(c, own),
+		.pool = vs_host_pool(c, own),
 		.datastore = c->store[0] ? c->store : NULL,
 		.hosts = hosts,
 		.nhosts = candidates(c, n, own, hosts),

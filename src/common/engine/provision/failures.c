@@ -26,7 +26,7 @@
 /* A job's node that can't be had: Slurm gets it back, with the cause. */
 void vs_node_force_release(struct vs_node *n, const char *why)
 {
-	if (vs_node_is(n, VS_COND_RELEASED) || n->wanted == VS_WANT_AHEAD)
+	if (vs_node_is(n, VS_COND_RELEASED) || n->wanted == VS_DESIRED_AHEAD)
 		return;		/* nobody has it yet */
 	vs_error("node=%s cannot be had: %s", n->name, why);
 	vs_metrics_released(n->retry.err.code);
@@ -49,7 +49,7 @@ static bool finds_none(const struct vs_err *err)
 
 /* The code as the engine takes it: a fault of the host's ends its patience
  * with that host, and nobody's node is to blame for vCenter's settings. */
-static enum vs_code judged(const struct vs_node *n, enum vs_op_kind kind,
+static enum vs_code judged(const struct vs_node *n, enum vs_op_type kind,
 			   const struct vs_err *err, bool nobodys)
 {
 	if (!err->fault[0])
@@ -85,7 +85,7 @@ static void blame_shared(struct vs_core *c, const struct vs_node *n,
 		     at->moid, NULL, now_ms + VS_AVOID_HOST_MS, err->text);
 }
 
-static bool is_start(enum vs_op_kind k)
+static bool is_start(enum vs_op_type k)
 {
 	return k == VS_OP_CLONE || k == VS_OP_RECONFIGURE ||
 	       k == VS_OP_RELOCATE || k == VS_OP_POWER_ON;
@@ -137,7 +137,7 @@ static void not_asked(const struct vs_core *c, struct vs_node *n,
 
 /* Look before anything else is done. */
 static void look_first(struct vs_core *c, struct vs_node *n,
-		       enum vs_op_kind kind, const struct vs_err *err)
+		       enum vs_op_type kind, const struct vs_err *err)
 {
 	vs_retry_reread(c, n);
 	vs_clone_unconfirmed_set(n, kind == VS_OP_CLONE &&
@@ -145,7 +145,7 @@ static void look_first(struct vs_core *c, struct vs_node *n,
 	vs_vc_poll_request(c->vc);
 }
 
-void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_type kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms)
 {
 	int64_t pause = (int64_t)500 << (n->retry.tries < 6 ? n->retry.tries : 6);
@@ -162,7 +162,7 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 	if (kind == VS_OP_RELOCATE &&
 	    vs_move_failed(n, vs_node_vm(c, n), &as))
 		return;
-	if (vs_fail_is_doubt(nobodys ? err->code : as.code))
+	if (vs_failure_is_unconfirmed(nobodys ? err->code : as.code))
 		look_first(c, n, kind, err);
 	switch (as.code) {
 	case VS_E_OTHER_HOST:
@@ -184,6 +184,6 @@ void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
 		vs_op_name(kind), vs_code_name(err->code),
 		err->fault[0] ? err->fault : "-", err->text);
 	if (vs_retry_count(n) &&
-	    (n->wanted == VS_WANT_READY || n->wanted == VS_WANT_ON))
+	    (n->wanted == VS_DESIRED_READY || n->wanted == VS_DESIRED_ON))
 		vs_node_force_release(n, err->text);
 }

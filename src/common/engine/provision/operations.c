@@ -74,7 +74,7 @@ static void op_done(void *arg, uint64_t id, const char *result,
 	if (!n)
 		return;
 	was = n->op;
-	vs_guest_words_done(n, !err);
+	vs_guest_info_done(n, !err);
 	if (vs_clone_way_end(n, &was, err)) {
 		vs_op_set(c, n, VS_OP_NONE, 0, NULL, NULL, now_ms);
 	} else if (err) {
@@ -88,14 +88,14 @@ static void op_done(void *arg, uint64_t id, const char *result,
 			vs_op_name(was.kind), host_name(c, was.host),
 			was.task[0] ? was.task : "-",
 			(long long)(now_ms - was.since_ms));
-		vs_pace_note(n->profile, was.kind, now_ms - was.since_ms);
+		vs_duration_note(n->profile, was.kind, now_ms - was.since_ms);
 		vs_took_note(n, was.kind, now_ms - was.since_ms);
 		if (was.kind == VS_OP_RELOCATE)
 			vs_move_done(n);
 		if (was.kind == VS_OP_SHUTDOWN)
 			vs_metrics_off_asked(n, was.since_ms);
 		else
-			vs_metrics_step(was.kind, now_ms - was.since_ms);
+			vs_metrics_duration(was.kind, now_ms - was.since_ms);
 		/* Now it settles: id 0, until vCenter shows it. */
 		vs_op_set(c, n, was.kind, 0,
 		       result && result[0] ? result : was.vm, was.host,
@@ -135,7 +135,7 @@ static bool settled(struct vs_core *c, const struct vs_node *n)
 	}
 }
 
-void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_op_await(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	struct vs_err err;
 
@@ -146,7 +146,7 @@ void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		vs_retry_uncount(n);
 		return;
 	}
-	if (now_ms - n->op.since_ms < VS_SETTLE_MS)
+	if (now_ms - n->op.since_ms < VS_AWAIT_MS)
 		return;
 	vs_err_set(&err, VS_E_STATE,
 		   "vCenter reported its %s done but doesn't show it",
@@ -188,7 +188,7 @@ static bool brake_passed(struct vs_node *n,
 	     !(action == VS_DO_DESTROY && n->orders.rebuild[0])) ||
 	    (action == VS_DO_SHUTDOWN && (n->orders.evict || (vm &&
 		vs_brake_was_asked(n->name, vm->moid)))) ||
-	    (n->wanted != VS_WANT_OFF && n->wanted != VS_WANT_GONE) ||
+	    (n->wanted != VS_DESIRED_OFF && n->wanted != VS_DESIRED_GONE) ||
 	    (action == VS_DO_DESTROY && vm && vm->job_tag[0]) ||
 	    vs_brake_asks(&n->braked, vm ? vm->moid : n->name, n->name))
 		return true;
@@ -216,14 +216,14 @@ static int start(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	const char *host = action == VS_DO_SHUTDOWN ||
 		action == VS_DO_DESTROY ?
 		vm ? vm->host : "" : h ? h->host : "";
-	enum vs_op_kind kind = VS_OP_NONE;
+	enum vs_op_type kind = VS_OP_NONE;
 	struct vs_err err = { 0 };
 	int64_t id = 0;
 
 	if (!budget_left(c, action, host) || !brake_passed(n, vm, action))
 		return 0;
-	vs_guest_words_done(n, false);	/* of a call whose end was lost */
-	id = vs_send(c, n, h, vm, action, now_ms, &op_calls, &kind, &err);
+	vs_guest_info_done(n, false);	/* of a call whose end was lost */
+	id = vs_op_send(c, n, h, vm, action, now_ms, &op_calls, &kind, &err);
 	if (id < 0) {
 		vs_task_failed(c, n, kind, host, &err, now_ms);
 		return -1;
@@ -268,13 +268,13 @@ void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
 void vs_op_cancel(struct vs_core *c, struct vs_node *n)
 {
 	vs_op_cancel_note(n);
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	vs_info("node=%s %s is called off", n->name, vs_op_name(n->op.kind));
 	if (n->op.task[0])
 		vs_vc_task_cancel(c->vc, n->op.task, NULL);
 }
 
-void vs_power_on_seen(struct vs_node *n, int64_t now_ms)
+void vs_power_on_observed(struct vs_node *n, int64_t now_ms)
 {
 	n->power.on_ms = now_ms;
 }
@@ -310,7 +310,7 @@ void vs_op_forget_all(struct vs_core *c)
 		vs_retry_reread_end(n);
 		vs_clone_unconfirmed_set(n, false);
 	}
-	vs_strays_forget();
+	vs_unowned_tasks_forget();
 	vs_clone_sources_forget_calls(c);
 	vs_drs_forget(c);
 	vs_tasks_clear();
@@ -325,8 +325,8 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 
 	(void)result;
 	(void)err;
-	if (vs_stray_end(id)) {
-		vs_nodes_touch(c);
+	if (vs_unowned_task_end(id)) {
+		vs_nodes_mark_changed(c);
 		vs_capacity_freed();
 		/* Its VM may be shown later than its end. */
 		vs_unconfirmed_clones_observe(c);
@@ -336,23 +336,23 @@ static void stray_done(void *arg, uint64_t id, const char *result,
 static void stray_add(struct vs_core *c, const struct vs_vc_task *task,
 		      uint64_t id)
 {
-	vs_stray_add(id, task->moid, vs_clock());
-	vs_nodes_touch(c);
+	vs_unowned_task_add(id, task->moid, vs_clock());
+	vs_nodes_mark_changed(c);
 	vs_info("task=%s (%s) is under way: adopted", task->moid, task->name);
 }
 
 /* One that hangs must not stop all nodes that have no VM. Should it come to an
  * end after all, vCenter takes no second VM of one name. */
-void vs_strays_pass(struct vs_core *c, int64_t now_ms)
+void vs_unowned_tasks_update(struct vs_core *c, int64_t now_ms)
 {
 	vs_assert_locked();
 	const char *task;
 
-	while ((task = vs_stray_leave(now_ms - STRAY_MS))) {
+	while ((task = vs_unowned_task_abandon(now_ms - STRAY_MS))) {
 		vs_error("task=%s, a clone for a node that is not known, has not ended in %d s: it is called off, and waited for no longer",
 			 task, STRAY_MS / 1000);
 		vs_vc_task_cancel(c->vc, task, NULL);
-		vs_nodes_touch(c);
+		vs_nodes_mark_changed(c);
 		vs_capacity_freed();
 	}
 }
@@ -361,7 +361,7 @@ static bool task_known(const struct vs_core *c, const char *task)
 {
 	const struct vs_node *n;
 
-	if (vs_stray_known(task))
+	if (vs_unowned_task_is_known(task))
 		return true;
 	if (vs_clone_sources_task(task))
 		return true;
@@ -418,7 +418,7 @@ void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 			id = vs_vc_task_adopt(c->vc, task->moid, &op_calls,
 					      NULL);
 			if (id > 0) {
-				vs_guest_words_done(n, false);
+				vs_guest_info_done(n, false);
 				vs_op_set(c, n, VS_OP_ADOPTED, (uint64_t)id,
 				       vm->moid, vm->host, now_ms);
 				vs_op_task_note(n, task->moid);

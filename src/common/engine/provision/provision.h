@@ -10,7 +10,7 @@
 
 /* failures.c: the owner's part of a failed call (tasks.h), of any but a vMotion.
  * Others call vs_task_failed(). */
-void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+void vs_node_failed(struct vs_core *c, struct vs_node *n, enum vs_op_type kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms);
 void vs_node_force_release(struct vs_node *n, const char *why);
 
@@ -24,10 +24,10 @@ int vs_op_start(struct vs_core *c, struct vs_node *n, enum vs_action action,
  * vMotion */
 void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
 	      struct vs_claim *at, int64_t now_ms);
-void vs_strays_pass(struct vs_core *c, int64_t now_ms);
+void vs_unowned_tasks_update(struct vs_core *c, int64_t now_ms);
 void vs_op_cancel(struct vs_core *c, struct vs_node *n);
 /* vCenter shows the node's VM on, for the first time since it was off. */
-void vs_power_on_seen(struct vs_node *n, int64_t now_ms);
+void vs_power_on_observed(struct vs_node *n, int64_t now_ms);
 /* vCenter doesn't show the VM on. sure: it is off, or there is none, so no power-on
  * of ours is on its way. */
 void vs_power_on_over(struct vs_node *n, bool sure);
@@ -35,15 +35,15 @@ void vs_power_on_over(struct vs_node *n, bool sure);
 void vs_power_on_served(struct vs_node *n);
 /* A shutdown of the guest that was asked for counts no more. */
 void vs_shutdown_forget(struct vs_node *n);
-void vs_op_settle(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_op_await(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_op_forget_all(struct vs_core *c);	/* the client is gone */
 void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 		       size_t n);
 
 /* requests.c: the requests themselves; lock held */
-int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_claim *h,
-		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
-		const struct vs_vc_op *op, enum vs_op_kind *kind,
-		struct vs_err *err);
+int64_t vs_op_send(struct vs_core *c, struct vs_node *n, struct vs_claim *h,
+		   struct vs_vm *vm, enum vs_action action, int64_t now_ms,
+		   const struct vs_vc_op *op, enum vs_op_type *kind,
+		   struct vs_err *err);
 
 #endif

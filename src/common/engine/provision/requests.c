@@ -56,7 +56,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 	if (vs_node_clone_plain(n))
 		cl.hw.ncards = 0;	/* a reconfiguration adds them */
 	cl.hw.mgmt_mac = n->mgmt_mac;
-	vs_guest_words_asked(n, NULL);
+	vs_guest_info_requested(n, NULL);
 	return vs_vc_vm_clone(c->vc, &cl, op, err);
 }
 
@@ -68,8 +68,8 @@ static int parent_keys(const struct vs_core *c, const struct vs_node *n,
 	int found = 0, want = vs_adapter_nics(n->profile->adapter);
 
 	for (int k = 0; k < want; k++) {
-		vs_mac_of(c->cluster_id, parent->name, (unsigned int)k + 1, 0,
-			  mac);
+		vs_mac_make(c->cluster_id, parent->name, (unsigned int)k + 1, 0,
+			    mac);
 		for (int i = 0; i < parent->ncards; i++)
 			if (!strcasecmp(parent->cards[i].mac, mac)) {
 				keys[k] = parent->cards[i].key;
@@ -91,7 +91,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 	char uuid[VS_UUID_LEN] = "";
 	struct vs_vc_instant in = {
 		.folder = c->folder, .name = n->name, .bios_uuid = uuid,
-		.pool = vs_pool_of(c, vs_host_get(&c->inv, h->host)),
+		.pool = vs_host_pool(c, vs_host_get(&c->inv, h->host)),
 		.like = n->profile->template_moid, .mgmt_mac = n->mgmt_mac,
 		.cards = s.cards, .keys = keys, .extra = s.kv,
 	};
@@ -114,7 +114,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 		return not_yet(err);
 	in.ncards = s.ncards;
 	in.nextra = s.nkv;
-	vs_guest_words_asked(n, NULL);
+	vs_guest_info_requested(n, NULL);
 	return vs_vc_vm_instant(c->vc, &in, op, err);
 }
 
@@ -126,7 +126,8 @@ static bool was_ours(const struct vs_core *c, const struct vs_node *n,
 
 	for (int k = vs_adapter_nics(n->profile->adapter); k < VS_NICS_MAX;
 	     k++) {
-		vs_mac_of(c->cluster_id, n->name, (unsigned int)k + 1, 0, mac);
+		vs_mac_make(c->cluster_id, n->name, (unsigned int)k + 1, 0,
+			    mac);
 		if (!strcasecmp(card->mac, mac))
 			return true;
 	}
@@ -167,7 +168,7 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 	vs_hardware_again(n->profile, &hw);
 	hw.ngone = cards_gone(c, n, vm, s.gone);
 	hw.gone = s.gone;
-	vs_guest_words_asked(n, vm);
+	vs_guest_info_requested(n, vm);
 	return vs_vc_vm_reconfigure(c->vc, vm->moid, vm->change_version, &hw,
 				    op, err);
 }
@@ -180,7 +181,7 @@ static int64_t send_power_on(struct vs_core *c, struct vs_node *n,
 				       err);
 
 	if (id > 0) {
-		vs_guest_words_stale(n);	/* its guest may write now */
+		vs_guest_info_stale(n);	/* its guest may write now */
 		vs_strlcpy(h->vm, vm->moid, sizeof(h->vm));
 		vs_ledger_set_state(&c->ledger, h, VS_CLAIM_STARTING);
 		n->power.on_ms = 0;
@@ -195,7 +196,7 @@ static int64_t send_power_on(struct vs_core *c, struct vs_node *n,
  */
 static int64_t send_shutdown(struct vs_core *c, struct vs_node *n,
 			     struct vs_vm *vm, int64_t now_ms,
-			     enum vs_op_kind *kind, const struct vs_vc_op *op, struct vs_err *err)
+			     enum vs_op_type *kind, const struct vs_vc_op *op, struct vs_err *err)
 {
 	int64_t grace = (int64_t)c->conf->shutdown_grace_s * 1000;
 
@@ -227,10 +228,10 @@ static int64_t send_destroy(struct vs_core *c, struct vs_vm *vm,
  * Queue the call of an action. Its id; 0 if nothing is to be sent yet; -1 with
  * err. The kind says which call it became.
  */
-int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_claim *h,
-		struct vs_vm *vm, enum vs_action action, int64_t now_ms,
-		const struct vs_vc_op *op, enum vs_op_kind *kind,
-		struct vs_err *err)
+int64_t vs_op_send(struct vs_core *c, struct vs_node *n, struct vs_claim *h,
+		   struct vs_vm *vm, enum vs_action action, int64_t now_ms,
+		   const struct vs_vc_op *op, enum vs_op_type *kind,
+		   struct vs_err *err)
 {
 	switch (action) {
 	case VS_DO_CLONE:
@@ -253,7 +254,7 @@ int64_t vs_send(struct vs_core *c, struct vs_node *n, struct vs_claim *h,
 					vs_host_get(&c->inv, h->host), err))
 			return -1;
 		return vs_vc_vm_relocate(c->vc, vm->moid, h->host,
-			vs_pool_of(c, vs_host_get(&c->inv, h->host)),
+			vs_host_pool(c, vs_host_get(&c->inv, h->host)),
 			h->moves ? h->store : NULL, op, err);
 	case VS_DO_RECONFIGURE:
 		*kind = VS_OP_RECONFIGURE;

@@ -26,7 +26,7 @@ static bool lives(struct vs_core *c, struct vs_node *n)
 	struct vs_vm *vm = vs_node_vm(c, n);
 
 	if (!vm || !vm->readable || !vm->connected ||
-	    vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+	    vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_MANAGED)
 		return false;
 	return n->op.kind == VS_OP_ADOPTED ||
 	       (vm->power == VS_POWER_ON &&
@@ -57,7 +57,7 @@ static bool wanted_back(const struct vs_node *n)
 	return n->claims.job || !(f & VS_NODE_DRAIN);
 }
 
-void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_adopt_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	if (!vs_node_is(n, VS_COND_COMPARED | VS_COND_ADOPTING) &&
 	    !c->observe && wanted_back(n) && lives(c, n)) {
@@ -100,12 +100,12 @@ void vs_adopt_looked(struct vs_core *c, struct vs_node *n)
 	else if (!c->blocked[0] &&
 		 ((n->flags & (VS_NODE_UP | VS_NODE_POWERING_UP |
 			       VS_NODE_POWERING_DOWN)) ||
-		  (n->flags && !vs_seen_unsure(n->seen) &&
-		   n->seen != VS_SEEN_BUSY)))
+		  (n->flags && !vs_observed_unsure(n->seen) &&
+		   n->seen != VS_OBSERVED_BUSY)))
 		vs_node_condition(n, VS_COND_COMPARED, true);
 }
 
-void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_adopt_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	char why[160];
 

@@ -60,7 +60,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 
 	vs_err_set(&err, VS_E_OTHER_HOST, "%s", why);
 	vs_retry_error(n, &err);
-	vs_metrics_failed(VS_PACE_BOOT, VS_E_OTHER_HOST);
+	vs_metrics_failed(VS_DURATION_BOOT, VS_E_OTHER_HOST);
 	if (n->boot.host[0]) {
 		vs_avoid_add(n->boot.host, n->boot.pf, now_ms, why);
 		vs_breaker_cleared(n->boot.host, n->name);
@@ -186,12 +186,12 @@ static bool silent(const struct vs_node *n, const struct vs_vm *vm,
  * host is to blame. */
 static void again(struct vs_node *n, const char *why)
 {
-	vs_metrics_failed(VS_PACE_BOOT, VS_E_RETRY);
+	vs_metrics_failed(VS_DURATION_BOOT, VS_E_RETRY);
 	vs_info("node=%s boots anew: %s", n->name, why);
 	vs_node_condition(n, VS_COND_POWER_CYCLE, true);
 }
 
-void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_boot_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 	bool died = vs_node_is(n, VS_COND_BOOT_DIED);
@@ -200,27 +200,28 @@ void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_node_condition(n, VS_COND_BOOT_DIED, false);
 	if (n->flags & VS_NODE_UP) {
 		n->boot.host[0] = '\0';
-		if (vs_node_is(n, VS_COND_STARTING) && n->seen == VS_SEEN_ON && vm) {
+		if (vs_node_is(n, VS_COND_STARTING) &&
+		    n->seen == VS_OBSERVED_ON && vm) {
 			vs_breaker_served(c, vm->host);
 			vs_metrics_started(n->power.on_ms ?
 					   now_ms - n->power.on_ms : 0);
 			if (n->power.on_ms) {
-				vs_pace_note(n->profile, VS_PACE_BOOT,
-					     now_ms - n->power.on_ms);
-				vs_took_note(n, VS_PACE_BOOT,
+				vs_duration_note(n->profile, VS_DURATION_BOOT,
+						 now_ms - n->power.on_ms);
+				vs_took_note(n, VS_DURATION_BOOT,
 					     now_ms - n->power.on_ms);
 			}
 		}
-		if (n->seen == VS_SEEN_ON)
+		if (n->seen == VS_OBSERVED_ON)
 			vs_power_on_served(n);
 	}
-	if (n->wanted != VS_WANT_ON || vs_node_is(n, VS_COND_RELEASED))
+	if (n->wanted != VS_DESIRED_ON || vs_node_is(n, VS_COND_RELEASED))
 		return;
 	if (died && vm) {
 		try_elsewhere(c, n, vm, "VM went off while it booted", now_ms);
 		return;
 	}
-	if (n->seen != VS_SEEN_ON || !vm) {
+	if (n->seen != VS_OBSERVED_ON || !vm) {
 		push(c, n, now_ms);
 		return;
 	}

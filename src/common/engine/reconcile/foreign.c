@@ -32,10 +32,10 @@ static bool whose_is_known(const struct vs_vm *vm)
 static char *words(const struct vs_core *c, const struct vs_vm *vm)
 {
 	static const char *const whose[] = {
-		[VS_OWNER_OURS] = "",
+		[VS_OWNER_MANAGED] = "",
 		[VS_OWNER_CLONE_SOURCE] = "is a parent of clones",
 		[VS_OWNER_FOREIGN] = "was not made by slurm-vsphere",
-		[VS_OWNER_SUSPECT] = "has our mark and was copied or moved",
+		[VS_OWNER_UNVERIFIED] = "has our mark and was copied or moved",
 		[VS_OWNER_OTHER_CLUSTER] = "is another Slurm cluster's",
 	};
 	VS_FREE char *path = path_of(c, vm);
@@ -54,13 +54,13 @@ static const struct vs_vm *foreign_vm(struct vs_core *c,
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
-	if (!vm || n->seen == VS_SEEN_ALIEN)
+	if (!vm || n->seen == VS_OBSERVED_FOREIGN)
 		return vm;
 	return n->foreign && vs_vm_owner(vm, c->folder, c->cluster_id) !=
-		VS_OWNER_OURS ? vm : NULL;
+		VS_OWNER_MANAGED ? vm : NULL;
 }
 
-void vs_foreign_look(struct vs_core *c, struct vs_node *n)
+void vs_foreign_observe(struct vs_core *c, struct vs_node *n)
 {
 	const struct vs_vm *vm = foreign_vm(c, n);
 	char *now = vm ? words(c, vm) : NULL;
@@ -78,5 +78,5 @@ void vs_foreign_look(struct vs_core *c, struct vs_node *n)
 			n->name);
 	if (!now)
 		vs_name_freed();
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 }

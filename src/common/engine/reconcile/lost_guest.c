@@ -34,13 +34,13 @@ static bool moved(const struct vs_node *n, const struct vs_vm *vm)
 		!strcmp(vm->host, n->op.host);
 }
 
-void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_guest_lost_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
 	if (n->claims.ending_ms && now_ms >= n->claims.ending_ms) {
-		vs_ended_over(n);
-		vs_node_touch(n);
+		vs_guest_lost_end(n);
+		vs_node_mark_changed(n);
 		vs_name_freed();
 	}
 	if (!(n->flags & VS_NODE_ALLOCATED) || !c->loaded)
@@ -79,10 +79,11 @@ static void unstick(struct vs_node *n, int64_t now_ms)
 /* Its job has ended, and its slurmd can't tell Slurm so; or its silence has cost it
  * its node. A suspended VM is resumed by the administrator who suspended it alone,
  * and has no job there that it could go on with. */
-void vs_ended_suspended_act(struct vs_core *c, struct vs_node *n,
-			    int64_t now_ms)
+void vs_guest_lost_suspended_apply(struct vs_core *c, struct vs_node *n,
+				   int64_t now_ms)
 {
-	if (n->seen != VS_SEEN_SUSPENDED || now_ms < n->retry.not_before_ms ||
+	if (n->seen != VS_OBSERVED_SUSPENDED ||
+	    now_ms < n->retry.not_before_ms ||
 	    !(n->flags & (VS_NODE_COMPLETING | VS_NODE_SILENT)))
 		return;
 	vs_info("node=%s its VM is suspended and its job is no more: the VM is switched off",
@@ -91,15 +92,15 @@ void vs_ended_suspended_act(struct vs_core *c, struct vs_node *n,
 	vs_op_at(c, n, VS_DO_SHUTDOWN, NULL, now_ms);
 }
 
-void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_guest_lost_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 	const uint32_t running = VS_NODE_UP | VS_NODE_ALLOCATED;
 	bool elsewhere;
 
 	unstick(n, now_ms);
-	if ((n->flags & running) != running || n->seen != VS_SEEN_ON || !vm ||
-	    n->op.kind == VS_OP_VMOTION)
+	if ((n->flags & running) != running || n->seen != VS_OBSERVED_ON ||
+	    !vm || n->op.kind == VS_OP_VMOTION)
 		return;
 	elsewhere = n->guest.ran_on[0] && vs_node_is(n, VS_COND_GUEST_LOST) &&
 		strcmp(n->guest.ran_on, vm->host);
@@ -109,7 +110,7 @@ void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	vs_error("node=%s has a job for Slurm but its VM was started again on host=%s",
 		 n->name, vm->host_ptr->name);
-	vs_ended_begins(c, n, now_ms);
+	vs_guest_lost_begin(c, n, now_ms);
 	vs_outbox_post(VS_REQUEST_RELEASE, n->name, n->claims.job, false,
 		       "its VM was started again on another host under a job");
 }

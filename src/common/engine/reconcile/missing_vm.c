@@ -56,9 +56,9 @@ static void look_elsewhere(struct vs_core *c, struct vs_node *n)
 
 	if (!c->ready) {		/* ids of before may mean others now */
 		n->absent.vm[0] = '\0';
-		begin(n, VS_MISSING_SEEN);
+		begin(n, VS_MISSING_OBSERVED);
 	} else if (vm ? vm->power != VS_POWER_OFF : vs_node_is(n, VS_COND_VM_LOST)) {
-		begin(n, VS_MISSING_SEEN);
+		begin(n, VS_MISSING_OBSERVED);
 	} else {
 		end(n, vm ? "its VM is off" : "its VM is gone");
 		vs_node_condition(n, VS_COND_KNOWN_OFF, true);
@@ -102,7 +102,7 @@ static void look_at_slurm(struct vs_node *n,
 		end(n, "its slurmd doesn't answer either");
 }
 
-void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_missing_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm;
 
@@ -119,7 +119,7 @@ void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		} else if (vm->power == VS_POWER_ON &&
 			   !vs_node_is(n, VS_COND_DECLARED_LOST) &&
 			   vs_vm_owner(vm, c->folder, c->cluster_id) ==
-			   VS_OWNER_OURS) {
+			   VS_OWNER_MANAGED) {
 			vs_strlcpy(n->absent.vm, vm->moid, sizeof(n->absent.vm));
 			vs_node_condition(n, VS_COND_KNOWN_OFF, false);
 		}

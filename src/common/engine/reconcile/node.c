@@ -30,86 +30,90 @@
 #define OFF_AGAIN_MS 2000
 #define REFUSED_MS 60000		/* so long Slurm may refuse a rebuild */
 
-static bool seen_is_off(enum vs_seen s)
+static bool seen_is_off(enum vs_observed s)
 {
-	return vs_seen_none(s) || s == VS_SEEN_OFF ||
-	       s == VS_SEEN_OFF_ELSEWHERE || s == VS_SEEN_OFF_OTHER ||
-	       s == VS_SEEN_OFF_STALE;
+	return vs_observed_none(s) || s == VS_OBSERVED_OFF ||
+	       s == VS_OBSERVED_OFF_ELSEWHERE || s == VS_OBSERVED_OFF_OTHER ||
+	       s == VS_OBSERVED_OFF_STALE;
 }
 
 /* ---- wanted ---------------------------------------------------------------- */
 
-static enum vs_wanted want_off(const struct vs_node *n)
+static enum vs_desired want_off(const struct vs_node *n)
 {
 	return n->profile->retention == VS_RETAIN_DESTROY ||
 		n->profile->clone == VS_CLONE_INSTANT ||
-		n->orders.rebuild[0] ? VS_WANT_GONE : VS_WANT_OFF;
+		n->orders.rebuild[0] ? VS_DESIRED_GONE : VS_DESIRED_OFF;
 }
 
-static enum vs_wanted wanted_of(const struct vs_node *n, int64_t now_ms)
+static enum vs_desired desired_state(const struct vs_node *n, int64_t now_ms)
 {
 	uint32_t f = n->flags;
 
 	if (f & VS_NODE_POWERING_DOWN)
 		return want_off(n);
 	if (vs_node_is(n, VS_COND_ADOPTING))
-		return VS_WANT_KEEP;
+		return VS_DESIRED_KEEP;
 	if (f & VS_NODE_POWERED_DOWN)
-		return n->claims.job && (f & VS_NODE_ALLOCATED) ? VS_WANT_READY :
-			n->claims.job && !(f & VS_NODE_DOWN) &&
-			now_ms - n->claims.since_ms < 3000 ? VS_WANT_READY :
-			n->ahead.state == VS_AHEAD_CLONE ? VS_WANT_AHEAD :
-			n->ahead.state == VS_AHEAD_GOES ? VS_WANT_GONE :
-			want_off(n);
+		return n->claims.job && (f & VS_NODE_ALLOCATED) ?
+			       VS_DESIRED_READY :
+		       n->claims.job && !(f & VS_NODE_DOWN) &&
+				       now_ms - n->claims.since_ms < 3000 ?
+			       VS_DESIRED_READY :
+		       n->ahead.state == VS_PREFETCH_CLONE ? VS_DESIRED_AHEAD :
+		       n->ahead.state == VS_PREFETCH_GOES  ? VS_DESIRED_GONE :
+							     want_off(n);
 	if (f & VS_NODE_POWERING_UP)
-		return vs_node_is(n, VS_COND_RELEASED) ? want_off(n) : VS_WANT_ON;
+		return vs_node_is(n, VS_COND_RELEASED) ? want_off(n) :
+							 VS_DESIRED_ON;
 	if (vs_node_is(n, VS_COND_REBUILD) && (f & VS_NODE_UP))
-		return VS_WANT_RENEW;
-	return VS_WANT_KEEP;
+		return VS_DESIRED_RENEW;
+	return VS_DESIRED_KEEP;
 }
 
 /* ---- seen ------------------------------------------------------------------ */
 
-static enum vs_seen seen_on(struct vs_core *c, const struct vs_node *n,
-			    struct vs_vm *vm)
+static enum vs_observed seen_on(struct vs_core *c, const struct vs_node *n,
+				struct vs_vm *vm)
 {
 	return !vs_node_is(n, VS_COND_POWER_CYCLE) &&
 		vs_node_vm_right(c, n, vm, n->claims.job, n->claims.restart) ?
-		VS_SEEN_ON : VS_SEEN_ON_WRONG;
+		VS_OBSERVED_ON : VS_OBSERVED_ON_WRONG;
 }
 
-static enum vs_seen seen_of(struct vs_core *c, struct vs_node *n)
+static enum vs_observed observed_state(struct vs_core *c, struct vs_node *n)
 {
 	struct vs_vm *vm;
 
 	if (!c->loaded || !c->found)
-		return VS_SEEN_UNKNOWN;
+		return VS_OBSERVED_UNKNOWN;
 	if (n->op.kind != VS_OP_NONE)
-		return VS_SEEN_BUSY;
+		return VS_OBSERVED_BUSY;
 	if (n->retry.look_after > c->slow_seq)
-		return VS_SEEN_BUSY;
+		return VS_OBSERVED_BUSY;
 	vm = vs_node_vm(c, n);
 	if (n->absent.how)
-		return VS_SEEN_UNKNOWN;
+		return VS_OBSERVED_UNKNOWN;
 	if (!vm)
-		return vs_strays_wait() ? VS_SEEN_BUSY :
+		return vs_unowned_tasks_wait() ? VS_OBSERVED_BUSY :
 			vs_node_observed_none(n);
-	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
-		return VS_SEEN_ALIEN;
+	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_MANAGED)
+		return VS_OBSERVED_FOREIGN;
 	if (vm->connected)
 		vs_missing_within_reach(n);
-	if (vs_vm_within_reach(vm) && vm->power == VS_POWER_SUSPENDED)
-		return VS_SEEN_SUSPENDED;
-	vs_guest_words_learn(n, vm);
+	if (vs_vm_is_reachable(vm) && vm->power == VS_POWER_SUSPENDED)
+		return VS_OBSERVED_SUSPENDED;
+	vs_guest_info_learn(n, vm);
 	if (vs_node_vm_unsure(vm))
 		return vs_node_is(n, VS_COND_DECLARED_LOST) &&
-			!vs_vm_within_reach(vm) ?
-			vs_node_observed_none(n) : VS_SEEN_UNKNOWN;
+			!vs_vm_is_reachable(vm) ?
+			vs_node_observed_none(n) : VS_OBSERVED_UNKNOWN;
 	if (vm->power == VS_POWER_ON)
 		return seen_on(c, n, vm);
 	vs_node_condition(n, VS_COND_POWER_CYCLE, false);
-	return vs_node_seen_off(c, n, vm, vs_ledger_get(&c->ledger, n->name),
-				n->claims.job, n->claims.restart);
+	return vs_node_observed_off(c, n, vm,
+				    vs_ledger_get(&c->ledger, n->name),
+				    n->claims.job, n->claims.restart);
 }
 
 static bool is_idle(uint32_t flags)
@@ -153,7 +157,7 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 	if (n->flags && rests_down(flags) && !rests_down(n->flags))
 		vs_name_freed();
 	if (flags != n->flags)
-		vs_node_touch(n);
+		vs_node_mark_changed(n);
 	if (((flags ^ n->flags) & VS_NODE_STAYS_EVER) != 0)
 		vs_findings_outdate();
 	if (is_idle(flags) && !is_idle(n->flags))
@@ -175,16 +179,16 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
  * though nobody here has switched it off. */
 static void boot_look(struct vs_node *n, int64_t now_ms)
 {
-	if (n->seen == VS_SEEN_ON && !n->power.on_ms) {
-		vs_power_on_seen(n, now_ms);
-	} else if (n->seen != VS_SEEN_ON && n->seen != VS_SEEN_BUSY) {
+	if (n->seen == VS_OBSERVED_ON && !n->power.on_ms) {
+		vs_power_on_observed(n, now_ms);
+	} else if (n->seen != VS_OBSERVED_ON && n->seen != VS_OBSERVED_BUSY) {
 		vs_node_condition(n, VS_COND_BOOT_DIED, n->power.on_ms &&
 				  vs_node_is(n, VS_COND_STARTING) &&
-				  n->wanted == VS_WANT_ON &&
+				  n->wanted == VS_DESIRED_ON &&
 				  seen_is_off(n->seen));
 		n->boot.told_ms = 0;
 		vs_node_condition(n, VS_COND_GUEST_READY, false);
-		vs_power_on_over(n, n->seen != VS_SEEN_UNKNOWN);
+		vs_power_on_over(n, n->seen != VS_OBSERVED_UNKNOWN);
 	}
 }
 
@@ -197,7 +201,7 @@ static void boot_look(struct vs_node *n, int64_t now_ms)
 static bool must_renew(const struct vs_node *n)
 {
 	return (n->flags & VS_NODE_UP) &&
-		(seen_is_off(n->seen) || n->seen == VS_SEEN_ON_WRONG) &&
+		(seen_is_off(n->seen) || n->seen == VS_OBSERVED_ON_WRONG) &&
 		!vs_job_runs(n) && vs_job_waits(n->claims.job);
 }
 
@@ -208,21 +212,22 @@ void vs_node_claim_changed(struct vs_core *c, struct vs_node *n,
 	(void)before;
 	if (e != VS_CLAIM_BY_JOB)
 		return;
-	n->seen = VS_SEEN_BUSY;	/* what it was for others: look first */
+	n->seen = VS_OBSERVED_BUSY;	/* what it was for others: look first */
 	n->boot.host[0] = '\0';
 }
 
-void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_node_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_vm *vm;
-	enum vs_wanted wanted;
+	enum vs_desired wanted;
 	bool ends;
 
 	vs_assert_locked();
-	vs_ended_look(c, n, now_ms);
-	vs_adopt_look(c, n, now_ms);
-	wanted = vs_adopt_lost(c, n) ? VS_WANT_KEEP : wanted_of(n, now_ms);
-	ends = wanted == VS_WANT_OFF || wanted == VS_WANT_GONE;
+	vs_guest_lost_observe(c, n, now_ms);
+	vs_adopt_observe(c, n, now_ms);
+	wanted = vs_adopt_lost(c, n) ? VS_DESIRED_KEEP :
+				       desired_state(n, now_ms);
+	ends = wanted == VS_DESIRED_OFF || wanted == VS_DESIRED_GONE;
 	if (!ends) {
 		vs_node_removable(n, false);
 		vs_brake_node_set(n, VS_BRAKE_UNASKED);
@@ -235,32 +240,32 @@ void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	    (!ends || vs_node_is(n, VS_COND_REMOVABLE)))
 		vs_brake_asked(n->name, vm->moid, ends);
 	if (wanted != n->wanted) {
-		vs_debug("node=%s wanted=%s", n->name, vs_wanted_name(wanted));
+		vs_debug("node=%s wanted=%s", n->name, vs_desired_name(wanted));
 		n->wanted = wanted;
 		vs_retry_reset(n);
 		n->since.ready_ms = now_ms;
 		vs_shutdown_forget(n);
 	}
-	vs_op_settle(c, n, now_ms);
+	vs_op_await(c, n, now_ms);
 	if (vs_op_hangs(n, now_ms) && !n->kept->barred)
-		vs_node_touch(n);
-	vs_missing_look(c, n, now_ms);
+		vs_node_mark_changed(n);
+	vs_missing_observe(c, n, now_ms);
 	vs_claim_sync(c, n);
-	vs_vmotion_look(c, n);
-	n->seen = seen_of(c, n);
-	vs_foreign_look(c, n);
+	vs_vmotion_observe(c, n);
+	n->seen = observed_state(c, n);
+	vs_foreign_observe(c, n);
 	/* Only the right VM ends a rebuild: a registration or a ping of the
 	 * old guest that was under way may make Slurm believe it up again. */
-	if (n->seen == VS_SEEN_ON)
+	if (n->seen == VS_OBSERVED_ON)
 		vs_node_rebuild(n, false);
-	if (n->wanted == VS_WANT_KEEP && must_renew(n)) {
+	if (n->wanted == VS_DESIRED_KEEP && must_renew(n)) {
 		vs_node_rebuild(n, true);
-		n->wanted = wanted_of(n, now_ms);
+		n->wanted = desired_state(n, now_ms);
 	}
 	boot_look(n, now_ms);
 	vs_metrics_off(n, seen_is_off(n->seen), now_ms);
 	vs_adopt_looked(c, n);
-	vs_health_look(c, n);
+	vs_health_observe(c, n);
 }
 
 /* ---- act ------------------------------------------------------------------- */
@@ -333,7 +338,7 @@ static void report_alien(struct vs_node *n)
 
 	vs_err_set(&err, VS_E_EXISTS, "%s", n->foreign);
 	vs_retry_error(n, &err);
-	if (n->wanted != VS_WANT_KEEP)
+	if (n->wanted != VS_DESIRED_KEEP)
 		vs_node_force_release(n, n->foreign);
 }
 
@@ -355,15 +360,16 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (!n->since.reported_ms || now_ms - n->since.reported_ms >= REPORT_MS) {
 		n->since.reported_ms = now_ms;
 		vs_error("node=%s %s for Slurm but its VM is %s", n->name,
-			 used ? "has a job" : "is up", vs_seen_name(n->seen));
+			 used ? "has a job" : "is up",
+			 vs_observed_name(n->seen));
 	}
 	vs_retry_pause(n, now_ms + OFF_AGAIN_MS);
 	if (n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING))
-		vs_ended_begins(c, n, now_ms);
+		vs_guest_lost_begin(c, n, now_ms);
 	if (!used)
 		vs_power_down_ask(n, false, "its VM was off");
 	else if (now_ms - n->since.action_ms >= OFF_SURE_MS &&
-		 (!vs_seen_none(n->seen) ||
+		 (!vs_observed_none(n->seen) ||
 		  (n->flags & (VS_NODE_NO_RESPOND | VS_NODE_POWERED_DOWN))))
 		vs_outbox_post(VS_REQUEST_RELEASE, n->name,
 			       n->claims.job ? n->claims.job : VS_JOB_ANY,
@@ -372,7 +378,7 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	if (n->seen != VS_SEEN_ALIEN) {
+	if (n->seen != VS_OBSERVED_FOREIGN) {
 		report_off(c, n, now_ms);
 	} else if (!n->since.reported_ms || now_ms - n->since.reported_ms >= REPORT_MS) {
 		n->since.reported_ms = now_ms;
@@ -383,7 +389,7 @@ static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 /* Power saving is kept awake, and told of nodes that nobody needs any more. */
 static void keep_alive(struct vs_node *n, int64_t now_ms)
 {
-	if (n->wanted == VS_WANT_READY && now_ms - n->since.ready_ms > 1000)
+	if (n->wanted == VS_DESIRED_READY && now_ms - n->since.ready_ms > 1000)
 		vs_outbox_post(VS_REQUEST_SCAN, n->name, 0, false, NULL);
 	if (!vs_node_is(n, VS_COND_VACATE) && (n->flags & VS_NODE_UP))
 		vs_node_reclaimed_forget(n);
@@ -412,9 +418,9 @@ static void rebuilt(struct vs_core *c, const struct vs_outbox_request *t,
 	}
 }
 
-void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
+void vs_node_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	enum vs_action action = vs_step(n->wanted, n->seen);
+	enum vs_action action = vs_next_action(n->wanted, n->seen);
 
 	vs_assert_locked();
 	if (action != n->action) {
@@ -423,22 +429,22 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	if (!n->flags)
 		return;		/* not in Slurm's node table (yet) */
-	vs_boot_act(c, n, now_ms);
+	vs_boot_apply(c, n, now_ms);
 	if (c->observe)
 		return;		/* the action is the plan */
 	keep_alive(n, now_ms);
-	vs_adopt_act(c, n, now_ms);
-	vs_ended_act(c, n, now_ms);
-	vs_maintain_act(c, n, now_ms);
-	vs_ended_suspended_act(c, n, now_ms);
+	vs_adopt_apply(c, n, now_ms);
+	vs_guest_lost_apply(c, n, now_ms);
+	vs_maintenance_apply(c, n, now_ms);
+	vs_guest_lost_suspended_apply(c, n, now_ms);
 	/* An op for a node that nobody wants any more is called off. */
 	if (n->op.id && !n->op.cancel_asked &&
 	    (n->op.kind <= VS_OP_POWER_ON || n->op.kind == VS_OP_VMOTION) &&
-	    (n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE))
+	    (n->wanted == VS_DESIRED_OFF || n->wanted == VS_DESIRED_GONE))
 		vs_op_cancel(c, n);
 	/* What nobody has yet waits for all that jobs want: prefetch.c. */
 	if (action == VS_DO_NOTHING || action == VS_DO_WAIT ||
-	    now_ms < n->retry.not_before_ms || n->wanted == VS_WANT_AHEAD)
+	    now_ms < n->retry.not_before_ms || n->wanted == VS_DESIRED_AHEAD)
 		return;
 	if (action == VS_DO_REPORT) {
 		report(c, n, now_ms);
@@ -446,7 +452,7 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	if (vs_node_is(n, VS_COND_RELEASED) && needs_place(action))
 		return;
-	if (n->wanted == VS_WANT_RENEW) {
+	if (n->wanted == VS_DESIRED_RENEW) {
 		/* Slurm must know before its node's VM goes off. */
 		vs_outbox_ask(VS_REQUEST_REBUILD, n->name, n->claims.job, false,
 			      NULL, rebuilt);
@@ -456,8 +462,8 @@ void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	/* A new place may make another step due. */
 	if (needs_place(action)) {
-		n->seen = seen_of(c, n);
-		action = n->action = vs_step(n->wanted, n->seen);
+		n->seen = observed_state(c, n);
+		action = n->action = vs_next_action(n->wanted, n->seen);
 		if (action == VS_DO_NOTHING)
 			return;
 	}

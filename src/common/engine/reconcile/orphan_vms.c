@@ -196,7 +196,8 @@ static void scan(struct vs_core *c)
 	HASH_ITER(hh, own.orphans, o, tmp)
 		o->there = false;
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
-		if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+		if (vs_vm_owner(vm, c->folder, c->cluster_id) !=
+		    VS_OWNER_MANAGED)
 			continue;
 		ours++;
 		if (vs_node_named(c, vm->name))
@@ -254,7 +255,8 @@ static bool hold_is_over(const struct vs_core *c, const struct vs_claim *h)
 	const struct vs_vm *vm = vs_vm_get(&c->inv, h->vm);
 	const struct vs_orphan *o;
 
-	if (!vm || vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_OURS)
+	if (!vm ||
+	    vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_MANAGED)
 		return true;
 	if (!vm->readable || !vm->connected || vm->power == VS_POWER_UNKNOWN)
 		return false;
@@ -282,7 +284,7 @@ static void holds_end(struct vs_core *c)
 	}
 }
 
-void vs_orphans_pass(struct vs_core *c, int64_t now_ms)
+void vs_orphans_update(struct vs_core *c, int64_t now_ms)
 {
 	vs_assert_locked();
 	if (now_ms - own.orphans_ms >= SCAN_MS) {
@@ -297,7 +299,7 @@ void vs_orphans_pass(struct vs_core *c, int64_t now_ms)
 
 		next = o->hh.next;
 		if (vm && vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		    VS_OWNER_OURS)
+		    VS_OWNER_MANAGED)
 			act(c, o, vm, now_ms);
 	}
 }
@@ -310,7 +312,7 @@ static void orphan_busy(struct vs_core *c, const struct vs_vm *vm)
 	HASH_FIND_STR(own.orphans, vm->moid, o);
 	if (o)
 		o->judged_after = c->slow_seq;
-	if (vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_OURS)
+	if (vs_vm_owner(vm, c->folder, c->cluster_id) == VS_OWNER_MANAGED)
 		hold_take(c, vm);
 }
 
@@ -356,8 +358,8 @@ size_t vs_orphans_list(struct vs_slurm_node **rows)
 	return n;
 }
 
-void vs_orphans_seen(const struct vs_slurm_node *rows,
-		     size_t n)
+void vs_orphans_answered(const struct vs_slurm_node *rows,
+			 size_t n)
 {
 	vs_assert_locked();
 	for (struct vs_orphan *o = own.orphans; o; o = o->hh.next)

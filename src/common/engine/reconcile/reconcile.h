@@ -12,16 +12,16 @@
 /* node.c: one node's comparison; lock held. Hears of jobs that claim a node. */
 vs_claim_fn vs_node_claim_changed;
 void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags);
-void vs_node_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
-void vs_node_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_node_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_node_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* foreign.c: sets n->foreign to the reason why a foreign VM keeps jobs from the
  * node, or to NULL. The node owns the text. The caller holds the core's lock and
  * has set n->seen. */
-void vs_foreign_look(struct vs_core *c, struct vs_node *n);
+void vs_foreign_observe(struct vs_core *c, struct vs_node *n);
 
 /* missing_vm.c: VMs that vCenter doesn't show and that are not gone; lock held */
-void vs_missing_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_missing_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 bool vs_missing_forget(struct vs_node *n);
 /* An operator says that the node's VM, which is out of reach, is lost. */
 void vs_missing_declare_lost(struct vs_node *n);
@@ -31,27 +31,28 @@ void vs_missing_within_reach(struct vs_node *n);
 /* boot.c: from Slurm's wish to registration; lock held */
 void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_boots_push(struct vs_core *c, int64_t now_ms);
-void vs_boot_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_boot_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags);
 
 /* adopt.c: VMs that run under powered-down nodes after a start; lock held */
 bool vs_adopt_lost(struct vs_core *c, const struct vs_node *n);
-void vs_adopt_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_adopt_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 void vs_adopt_looked(struct vs_core *c, struct vs_node *n);
-void vs_adopt_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_adopt_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* lost_guest.c: jobs whose guest is no more */
 /* That is over; and where is the VM? Before anything else is judged. */
-void vs_ended_look(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_guest_lost_observe(struct vs_core *c, struct vs_node *n,
+			   int64_t now_ms);
 /* Switches a suspended VM off whose node Slurm is completing, or has set DOWN because
  * it is silent: no job of it is left to be resumed. */
-void vs_ended_suspended_act(struct vs_core *c, struct vs_node *n,
-			    int64_t now_ms);
+void vs_guest_lost_suspended_apply(struct vs_core *c, struct vs_node *n,
+				   int64_t now_ms);
 /* A job whose VM was started again elsewhere is requeued. */
-void vs_ended_act(struct vs_core *c, struct vs_node *n, int64_t now_ms);
+void vs_guest_lost_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
 /* orphan_vms.c: VMs of ours that no node stands for; lock held */
-void vs_orphans_pass(struct vs_core *c, int64_t now_ms);
+void vs_orphans_update(struct vs_core *c, int64_t now_ms);
 void vs_orphans_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 		      size_t n);
 void vs_orphans_forget_calls(struct vs_core *c);
@@ -67,7 +68,7 @@ void vs_orphans_claims_left(void);
  * how many; the caller frees *rows and the names. */
 struct vs_slurm_node;
 size_t vs_orphans_list(struct vs_slurm_node **rows);
-void vs_orphans_seen(const struct vs_slurm_node *rows,
-		     size_t n);
+void vs_orphans_answered(const struct vs_slurm_node *rows,
+			 size_t n);
 
 #endif

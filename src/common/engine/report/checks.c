@@ -212,7 +212,7 @@ void vs_report_recheck(struct vs_core *c, struct json_object *top,
 	 * and again, and a few of them lock the account. */
 	if (operator) {
 		vs_checks_look();
-		vs_calm_end(vs_clock());
+		vs_activity_wake(vs_clock());
 		vs_checks_renew();
 		vs_jb_bool(top, "asked", c->ready);
 	}

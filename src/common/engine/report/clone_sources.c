@@ -240,7 +240,7 @@ void vs_report_clone_sources(struct vs_core *c, struct json_object *top)
 		if (vm && vm->as_parent)
 			vs_jb_add(arr, parent_json(c, vm));
 		free(names[i]);
-		vs_lock_lend();
+		vs_lock_yield();
 	}
 	for (const struct vs_clone_source *p = vs_clone_sources_all()->all; p;
 	     p = p->hh.next)
@@ -285,7 +285,7 @@ int64_t vs_clone_source_ask(const struct vs_core *c, const struct vs_node *n,
 	a = vs_calloc(1, sizeof(*a));
 	a->key = key;
 	a->ms = step == VS_CLONE_SOURCE_READY ? 0 :
-		vs_pace_ms(n->profile, VS_DURATION_CLONE_SOURCE);
+		vs_duration_ms(n->profile, VS_DURATION_CLONE_SOURCE);
 	HASH_ADD(hh, *all, key, sizeof(a->key), a);
 	return a->ms;
 }

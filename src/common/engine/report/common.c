@@ -45,7 +45,7 @@ void vs_report_suspects(struct vs_core *c, struct json_object *top)
 
 		if (strcmp(vm->folder, c->folder) || vm->is_template ||
 		    vs_vm_owner(vm, c->folder, c->cluster_id) !=
-		    VS_OWNER_SUSPECT)
+		    VS_OWNER_UNVERIFIED)
 			continue;
 		o = vs_jb_obj(NULL);
 		vs_jb_str(o, "vm", vm->name);

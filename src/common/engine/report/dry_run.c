@@ -65,15 +65,15 @@ bool vs_plan_stands(const struct vs_core *c, const struct vs_plan_base *b)
 	return c->epoch == b->epoch && vs_load_seq() == b->load_seq;
 }
 
-bool vs_plan_lend(const struct vs_core *c, const struct vs_plan_base *b)
+bool vs_plan_yield(const struct vs_core *c, const struct vs_plan_base *b)
 {
-	vs_lock_lend();
+	vs_lock_yield();
 	return vs_plan_stands(c, b);
 }
 
 static bool lend(const struct vs_core *c, const struct plan *p)
 {
-	return vs_plan_lend(c, &p->base);
+	return vs_plan_yield(c, &p->base);
 }
 
 static void plan_free(struct plan *p)
@@ -88,18 +88,18 @@ static void plan_free(struct plan *p)
 /* ---- steps ------------------------------------------------------------------- */
 
 /* The VM as it would be after that step; what is seen of it then. */
-static enum vs_seen after(struct vs_core *c, const struct row *r,
-			  enum vs_action a, struct vs_vm *vm)
+static enum vs_observed after(struct vs_core *c, const struct row *r,
+			      enum vs_action a, struct vs_vm *vm)
 {
 	const char *pool;
 
 	switch (a) {
 	case VS_DO_CLONE:
-		return vs_node_clone_plain(r->n) ? VS_SEEN_OFF_OTHER :
-			VS_SEEN_OFF;
+		return vs_node_clone_plain(r->n) ? VS_OBSERVED_OFF_OTHER :
+			VS_OBSERVED_OFF;
 	case VS_DO_POWER_ON:
 	case VS_DO_INSTANT:
-		return VS_SEEN_ON;
+		return VS_OBSERVED_ON;
 	case VS_DO_DESTROY:
 		return vs_node_observed_none(r->n);
 	case VS_DO_SHUTDOWN:
@@ -108,32 +108,32 @@ static enum vs_seen after(struct vs_core *c, const struct row *r,
 	case VS_DO_RELOCATE:
 		vs_strlcpy(vm->host, r->hold->host, sizeof(vm->host));
 		vm->host_ptr = vs_host_get(&c->inv, vm->host);
-		pool = vs_pool_of(c, vm->host_ptr);
+		pool = vs_host_pool(c, vm->host_ptr);
 		vs_strlcpy(vm->pool, pool ? pool : "", sizeof(vm->pool));
 		break;
 	default:
-		return VS_SEEN_OFF;
+		return VS_OBSERVED_OFF;
 	}
-	return vs_node_seen_off(c, r->n, vm, r->hold, SOME_JOB, 0);
+	return vs_node_observed_off(c, r->n, vm, r->hold, SOME_JOB, 0);
 }
 
 static void steps_find(struct vs_core *c, struct row *r)
 {
 	const struct vs_vm *now = vs_node_vm(c, r->n);
 	struct vs_vm vm = { 0 };
-	enum vs_seen seen = vs_node_observed_none(r->n);
+	enum vs_observed seen = vs_node_observed_none(r->n);
 
 	if (now)
 		vm = *now;
 	if (now && vm.power == VS_POWER_ON)
 		seen = vs_job_runs(r->n) ||
 			vs_node_vm_right(c, r->n, now, SOME_JOB, 0) ?
-			VS_SEEN_ON : VS_SEEN_ON_WRONG;
+			VS_OBSERVED_ON : VS_OBSERVED_ON_WRONG;
 	else if (now)
-		seen = vs_node_seen_off(c, r->n, now, r->hold, SOME_JOB, 0);
+		seen = vs_node_observed_off(c, r->n, now, r->hold, SOME_JOB, 0);
 	r->nsteps = 0;
 	while (r->nsteps < STEPS_MAX) {
-		enum vs_action a = vs_step(VS_WANT_ON, seen);
+		enum vs_action a = vs_next_action(VS_DESIRED_ON, seen);
 
 		if (a == VS_DO_NOTHING || a == VS_DO_WAIT || a == VS_DO_REPORT)
 			break;
@@ -217,7 +217,7 @@ static bool rows_fill(struct vs_core *c, struct plan *p, bool *changed)
 
 		if (!lend(c, p))
 			return false;
-		*changed |= w->version != vs_kept_version(c, w->id);
+		*changed |= w->version != vs_node_summary_version(c, w->id);
 		row_fill(c, w, p->places.served, p->row_of[w->id]);
 	}
 	return lend(c, p);
@@ -300,11 +300,11 @@ static void row_measure(const struct vs_core *c, struct row *r,
 						   &p->parents, &p->calls);
 	known = r->parent_ms >= 0;
 	for (size_t i = 0; i < r->nsteps; i++) {
-		r->step_ms[i] = vs_pace_ms(profile, op_of(r->steps[i]));
+		r->step_ms[i] = vs_duration_ms(profile, op_of(r->steps[i]));
 		known &= r->step_ms[i] >= 0;
 		r->alone_ms += r->step_ms[i];
 	}
-	r->boot_ms = vs_pace_ms(profile, VS_PACE_BOOT);
+	r->boot_ms = vs_duration_ms(profile, VS_DURATION_BOOT);
 	known &= r->boot_ms >= 0;
 	r->alone_ms = known ? r->alone_ms + r->boot_ms + r->parent_ms : -1;
 }

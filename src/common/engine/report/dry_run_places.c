@@ -88,7 +88,7 @@ static int node_asks(struct vs_core *c, struct vs_node *n,
 
 	if (c->observe)
 		return vs_observe_place(c, n, to, err);
-	needs = vs_job_place(c, n, vs_kept_now(c, n->id)->avail, err);
+	needs = vs_job_place(c, n, vs_node_summary_get(c, n->id)->avail, err);
 	if (needs > 0 && vs_claim_request(c, n, to, err))
 		return -1;
 	return needs;
@@ -119,7 +119,7 @@ static void node_read(struct vs_core *c, struct vs_plan_places *p, size_t i,
 		want->hold = *h;
 		host_note(want, vs_host_get(&c->inv, h->host), c->inv.nhosts);
 	}
-	want->version = vs_kept_version(c, want->id);
+	want->version = vs_node_summary_version(c, want->id);
 }
 
 /* Reads at most `max` nodes that were not read yet, or have changed since. True:
@@ -128,7 +128,8 @@ static bool nodes_read(struct vs_core *c, struct vs_plan_places *p,
 		       const struct vs_place_env *env, size_t max)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		if (p->wants[i].version == vs_kept_version(c, p->wants[i].id))
+		if (p->wants[i].version ==
+		    vs_node_summary_version(c, p->wants[i].id))
 			continue;
 		if (!max--)
 			return false;
@@ -191,7 +192,7 @@ static enum got all_read(struct vs_core *c, struct vs_plan_places *p,
 			rest_read(c, p, &env);
 			return GOT_ALL;
 		}
-		vs_lock_lend();
+		vs_lock_yield();
 	}
 	return GOT_NONE;
 }

@@ -265,8 +265,8 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 	LIST_FOREACH(vm, &h->vms, on_host) {
 		if (vm->is_template)
 			continue;
-		if (vs_owner_is_ours(vs_vm_owner(vm, c->folder,
-						 c->cluster_id)))
+		if (vs_owner_is_managed(vs_vm_owner(vm, c->folder,
+						    c->cluster_id)))
 			ours++;
 		else
 			foreign++;
@@ -316,7 +316,7 @@ void vs_report_hosts(struct vs_core *c, struct json_object *top)
 		if (h)
 			vs_jb_add(arr, host_json(c, h,
 				  &vs_free_capacity_get(c)->hosts[h->index]));
-		vs_lock_lend();
+		vs_lock_yield();
 	}
 	vs_report_notes(c, top, false);
 	vs_jb_put(top, "hosts", arr);

@@ -145,8 +145,9 @@ static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
 	if (r->phase && n->since.action_ms <= r->since_ms)
 		return;
 	r->since_ms = n->since.action_ms;
-	r->phase = n->op.kind != VS_OP_NONE ? vs_op_name(n->op.kind) :
-		n->seen == VS_SEEN_ON ? "booting" : vs_action_name(n->action);
+	r->phase = n->op.kind != VS_OP_NONE  ? vs_op_name(n->op.kind) :
+		   n->seen == VS_OBSERVED_ON ? "booting" :
+					       vs_action_name(n->action);
 }
 
 static void claim_add(struct vs_core *c, struct vs_node *n, void *arg)
@@ -288,7 +289,7 @@ void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid)
 		words_add(c, r);
 		vs_jb_add(arr, job_json(r, &slurm[i], sees_nodes));
 		if (i % LEND_EVERY == LEND_EVERY - 1)
-			vs_lock_lend();
+			vs_lock_yield();
 	}
 	vs_jb_put(top, "jobs", arr);
 	vs_report_notes(c, top, false);

@@ -15,11 +15,11 @@ struct vs_plan_base { uint64_t epoch, load_seq; };
  * not read. Lock held. */
 bool vs_plan_stands(const struct vs_core *c, const struct vs_plan_base *b);
 /* The same, after other threads have had the lock. */
-bool vs_plan_lend(const struct vs_core *c, const struct vs_plan_base *b);
+bool vs_plan_yield(const struct vs_core *c, const struct vs_plan_base *b);
 
 struct vs_plan_want {			/* a node that is asked for */
 	int id;
-	uint64_t version;		/* as vs_kept_version(), of what is here */
+	uint64_t version; /* as vs_node_summary_version(), of what is here */
 	int needs;			/* a place: 1; 0: none; -1: not served */
 	bool held;			/* it has one */
 	bool placed;			/* it has or would have this one: */

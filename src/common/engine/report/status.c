@@ -83,12 +83,12 @@ static void action_json(const struct vs_node *n,
 			struct json_object *o)
 {
 	bool op = n->op.kind != VS_OP_NONE;
-	bool boots = !op && n->wanted == VS_WANT_ON && n->seen == VS_SEEN_ON &&
-		n->power.on_ms;
+	bool boots = !op && n->wanted == VS_DESIRED_ON &&
+		     n->seen == VS_OBSERVED_ON && n->power.on_ms;
 	int64_t since_ms = boots ? n->power.on_ms :
 		op && n->op.since_ms ? n->op.since_ms : n->since.action_ms;
-	int64_t usual_ms = op || boots ? vs_pace_ms(n->profile, boots ?
-		VS_PACE_BOOT : (int)n->op.kind) : -1;
+	int64_t usual_ms = op || boots ? vs_duration_ms(n->profile, boots ?
+		VS_DURATION_BOOT : (int)n->op.kind) : -1;
 
 	vs_jb_str(o, "action", boots ? "boot" : op ? vs_op_name(n->op.kind) :
 		  vs_action_name(n->action));
@@ -164,7 +164,7 @@ static void report_nodes(struct vs_core *c, struct json_object *top,
 			vs_jb_add(arr, node_json(c, node,
 						 all || rows[i].uid == uid ?
 						 rows[i].job : 0));
-		vs_lock_lend();
+		vs_lock_yield();
 	}
 	vs_report_suspects(c, top);
 	vs_report_notes(c, top, false);
@@ -198,7 +198,7 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 		snprintf(text, size, "%zu of %zu nodes are up; %s: %s%s%s", up,
 			 all, slow->name, slow->op.kind != VS_OP_NONE ?
 			 vs_op_name(slow->op.kind) :
-			 slow->seen == VS_SEEN_ON ? "booting" :
+			 slow->seen == VS_OBSERVED_ON ? "booting" :
 			 vs_action_name(slow->action),
 			 slow->retry.err.code != VS_OK ? "; last error: " : "",
 			 slow->retry.err.code != VS_OK ?
@@ -332,8 +332,8 @@ static void report_status(struct vs_core *c, struct json_object *top,
 		enum vs_owner owner = vs_vm_owner(vm, c->folder,
 						  c->cluster_id);
 
-		suspect += owner == VS_OWNER_SUSPECT;
-		if (owner == VS_OWNER_OURS)
+		suspect += owner == VS_OWNER_UNVERIFIED;
+		if (owner == VS_OWNER_MANAGED)
 			(*(vm->power == VS_POWER_ON ? &on : &off))++;
 	}
 	vs_report_str(top, "vcenter", operators ? c->conf->vcenter : NULL);
@@ -401,7 +401,7 @@ static void add_nodes(struct vs_core *c, struct json_object *arr)
 			       "was on and is not shown by vCenter (restored from a backup? renamed or moved?): left alone until it is back, or svf vm forget",
 			       n->braked);
 		else if (n->foreign && vs_vm_owner(vm, c->folder, c->cluster_id)
-			 != VS_OWNER_SUSPECT)	/* those have a list */
+			 != VS_OWNER_UNVERIFIED)	/* those have a list */
 			add_vm(arr, vm, n->name, n->foreign, n->braked);
 		else if (vs_node_is(n, VS_COND_ADOPTING))
 			add_vm(arr, vm, n->name,
@@ -411,8 +411,8 @@ static void add_nodes(struct vs_core *c, struct json_object *arr)
 			add_vm(arr, vm, n->name,
 			       "is not there for a node that Slurm believes up",
 			       n->braked);
-		else if ((n->wanted == VS_WANT_OFF ||
-			  n->wanted == VS_WANT_GONE) &&
+		else if ((n->wanted == VS_DESIRED_OFF ||
+			  n->wanted == VS_DESIRED_GONE) &&
 			 !vs_node_is(n, VS_COND_REMOVABLE) &&
 			 n->action == VS_DO_SHUTDOWN)
 			add_vm(arr, vm, n->name,

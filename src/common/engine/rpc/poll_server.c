@@ -39,7 +39,7 @@ void vs_serve_close(struct vs_serve *s, struct vs_conn *c)
 
 static int64_t deadline(const struct vs_serve *s, const struct vs_conn *c)
 {
-	const struct vs_serve_kind *k = s->kind;
+	const struct vs_serve_type *k = s->kind;
 
 	if (s->nconns == k->places)
 		return c->since_ms + (c->writing ? k->write_crowd_ms :

@@ -27,7 +27,7 @@ struct vs_conn {
 	size_t sent;			/* of out */
 };
 
-struct vs_serve_kind {
+struct vs_serve_type {
 	const char *who, *thread;	/* for whom, in errors; the thread's name */
 	int places;
 	size_t size;			/* bytes of its owner's struct */
@@ -44,7 +44,7 @@ struct vs_serve_kind {
 };
 
 struct vs_serve {
-	const struct vs_serve_kind *kind;
+	const struct vs_serve_type *kind;
 	void *conns;			/* kind->places of kind->size bytes */
 	bool running;
 	pthread_t thread;

@@ -131,7 +131,7 @@ void vs_core_stops_at_exit(void)
 
 static void core_try_again(void)
 {
-	vs_lock_now();
+	vs_lock_priority();
 	vs_client_retry();
 	vs_unlock();
 	vs_wake();
@@ -139,8 +139,8 @@ static void core_try_again(void)
 
 static void core_new_term(void)
 {
-	vs_lock_now();
-	vs_term_new(&vs_core);
+	vs_lock_priority();
+	vs_leadership_begin(&vs_core);
 	vs_unlock();
 	vs_wake();
 }
@@ -160,7 +160,7 @@ static uint64_t core_epoch(void)
 
 static void core_node_ids(const char *const *names, size_t n, int *ids)
 {
-	vs_lock_now();
+	vs_lock_priority();
 	for (size_t i = 0; i < n; i++) {
 		const struct vs_node *node = vs_node_named(&vs_core, names[i]);
 
@@ -174,7 +174,7 @@ static int64_t asked_end;	/* that for which slurmctld asks ends then */
 /* A question of slurmctld's: for what it is asked ends when it has said. */
 static void question_begin(void)
 {
-	vs_lock_now();
+	vs_lock_priority();
 	vs_until_set(asked_end);
 }
 
@@ -186,7 +186,7 @@ static void question_end(void)
 
 static void core_asks(int64_t end)
 {
-	vs_lock_now();
+	vs_lock_priority();
 	asked_end = end;
 	vs_unlock();
 }
@@ -217,7 +217,7 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 {
 	bool ever;
 
-	vs_lock_now();
+	vs_lock_priority();
 	ever = vs_ask_ever(&vs_core, ids, n, err);
 	vs_unlock();
 	return ever;
@@ -227,7 +227,7 @@ static size_t core_capacity(const int *ids, size_t n, size_t want, bool more)
 {
 	size_t most;
 
-	vs_lock_now();
+	vs_lock_priority();
 	most = vs_submit_capacity(&vs_core, ids, n, want, more);
 	vs_unlock();
 	return most;
@@ -236,7 +236,7 @@ static size_t core_capacity(const int *ids, size_t n, size_t want, bool more)
 static void core_kinds(const int *ids, size_t n, struct vs_kind *out,
 		       char ***names)
 {
-	vs_lock_now();
+	vs_lock_priority();
 	vs_submit_kinds(&vs_core, ids, n, out, names);
 	vs_unlock();
 }
@@ -251,7 +251,7 @@ static void core_refused(const struct vs_asker *a, const int *ids, size_t n,
 {
 	char words[256];
 
-	vs_lock_now();
+	vs_lock_priority();
 	vs_lack_words(&vs_core, ids, n, need, have, why, words, sizeof(words));
 	vs_job_refused(&vs_core, a, ids, n, need, words);
 	vs_unlock();
@@ -310,21 +310,21 @@ static bool core_others_give(const struct vs_asker *a, const int *ids, size_t n,
 static void core_planned(const struct vs_asker *a, const int *ids, size_t n,
 			 int64_t start)
 {
-	vs_lock_now();
+	vs_lock_priority();
 	vs_when_planned(&vs_core, a, ids, n, start);
 	vs_unlock();
 }
 
 static void core_job_until(uint32_t job, int64_t end)
 {
-	vs_lock_now();
+	vs_lock_priority();
 	vs_when_until(&vs_core, job, end);
 	vs_unlock();
 }
 
 static void core_reserved(const struct vs_reservation *r, size_t n)
 {
-	vs_lock_now();
+	vs_lock_priority();
 	vs_when_reserved(&vs_core, r, n);
 	vs_unlock();
 }
@@ -365,7 +365,7 @@ static void core_job_wait(uint32_t job, uint32_t restart, const int *ids,
 			  size_t n)
 {
 	vs_crash_before("core", "job_wait");
-	vs_lock_now();
+	vs_lock_priority();
 	vs_job_wait(&vs_core, job, restart, ids, n);
 	vs_unlock();
 	vs_crash_after("core", "job_wait");
@@ -375,7 +375,7 @@ static void core_job_wait(uint32_t job, uint32_t restart, const int *ids,
 static void core_job_end(uint32_t job, const int *ids, size_t n, bool notify)
 {
 	vs_crash_before("core", "job_end");
-	vs_lock_now();
+	vs_lock_priority();
 	vs_job_end(&vs_core, job, ids, n, notify);
 	vs_unlock();
 	vs_crash_after("core", "job_end");
@@ -386,7 +386,7 @@ static void core_job_claim(uint32_t job, uint32_t restart, const int *ids,
 			   size_t n, bool launched)
 {
 	vs_crash_before("core", "job_claim");
-	vs_lock_now();
+	vs_lock_priority();
 	vs_job_claim(&vs_core, job, restart, ids, n, launched);
 	vs_unlock();
 	vs_crash_after("core", "job_claim");
@@ -396,7 +396,7 @@ static void core_why(uint32_t job, char *out, size_t size)
 {
 	struct vs_refused *r;
 
-	vs_lock_now();
+	vs_lock_priority();
 	r = vs_refusal(job);
 	vs_strlcpy(out, "", size);
 	if (r)
@@ -407,7 +407,7 @@ static void core_why(uint32_t job, char *out, size_t size)
 static void core_prep_hooks(void (*prolog_done)(uint32_t job, bool ok),
 			    void (*epilog_done)(uint32_t job))
 {
-	vs_lock_now();
+	vs_lock_priority();
 	vs_outbox_hooks(prolog_done, epilog_done);
 	vs_unlock();
 }

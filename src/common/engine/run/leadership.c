@@ -44,7 +44,7 @@
 /* ---- one at a time ---------------------------------------------------------- */
 
 /* False: another one has it. */
-static bool lock_take(struct vs_term *t, const char *state_dir)
+static bool lock_take(struct vs_leadership *t, const char *state_dir)
 {
 	VS_FREE char *path = vs_asprintf("%s/slurm_vsphere.lock", state_dir);
 
@@ -61,7 +61,7 @@ static bool lock_take(struct vs_term *t, const char *state_dir)
 	return true;
 }
 
-static void lock_drop(struct vs_term *t)
+static void lock_drop(struct vs_leadership *t)
 {
 	/* A child between fork and exec has it open too. */
 	if (t->lock_fd >= 0)
@@ -72,7 +72,7 @@ static void lock_drop(struct vs_term *t)
 
 /* ---- beginning and end -------------------------------------------------------- */
 
-static bool take(struct vs_core *c, struct vs_term *t, int64_t now_ms)
+static bool take(struct vs_core *c, struct vs_leadership *t, int64_t now_ms)
 {
 	VS_FREE char *dir = NULL;
 
@@ -97,7 +97,7 @@ static bool take(struct vs_core *c, struct vs_term *t, int64_t now_ms)
 	return true;
 }
 
-void vs_term_yield(struct vs_core *c, struct vs_term *t)
+void vs_leadership_yield(struct vs_core *c, struct vs_leadership *t)
 {
 	struct vs_vc *vc;
 
@@ -119,7 +119,7 @@ void vs_term_yield(struct vs_core *c, struct vs_term *t)
 	vs_str_replace(&t->control_at, NULL);
 	vs_str_replace(&t->control_why, NULL);
 	t->control_ms = 0;
-	vs_hints_save(c, vs_clock());
+	vs_state_file_save(c, vs_clock());
 	vs_lock();
 	vs_state_file_read_done(false);	/* others will write them */
 	vs_unlock();
@@ -131,7 +131,8 @@ void vs_term_yield(struct vs_core *c, struct vs_term *t)
 
 /* Again when the configuration names another address, or while somebody else
  * still has the port: svf without an answer is no reason to stop scheduling. */
-static void control_keep(struct vs_core *c, struct vs_term *t, int64_t now_ms)
+static void control_keep(struct vs_core *c, struct vs_leadership *t,
+			 int64_t now_ms)
 {
 	VS_FREE char *at = NULL, *addr = NULL, *munge = NULL, *dir = NULL;
 	VS_FREE char *cluster = NULL;
@@ -166,12 +167,12 @@ static void control_keep(struct vs_core *c, struct vs_term *t, int64_t now_ms)
 }
 
 /* In the engine's thread: is it in office now? */
-bool vs_term_holds(struct vs_core *c, struct vs_term *t)
+bool vs_leadership_is_held(struct vs_core *c, struct vs_leadership *t)
 {
 	int64_t now_ms = vs_clock();
 
 	if (!c->port->active(c->port->ctx)) {
-		vs_term_yield(c, t);
+		vs_leadership_yield(c, t);
 		return false;
 	}
 	if (!t->held && !take(c, t, now_ms))
@@ -186,7 +187,7 @@ bool vs_term_holds(struct vs_core *c, struct vs_term *t)
  * nodes is another controller's past. (One that was interrupted, by a reconfigure
  * that failed, goes on with what it knows.) The lock is held.
  */
-void vs_term_new(struct vs_core *c)
+void vs_leadership_begin(struct vs_core *c)
 {
 	vs_calls_lost(c);
 	vs_orphans_clear();
@@ -220,5 +221,5 @@ void vs_term_new(struct vs_core *c)
 	c->started = false;
 	vs_state_file_forget();
 	vs_client_renew();
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 }

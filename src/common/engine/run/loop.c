@@ -53,7 +53,7 @@ struct vs_passes vs_passes = { .full_ms = INT64_MIN / 2 };
 
 struct loop {
 	struct vs_core *c;
-	struct vs_term term;
+	struct vs_leadership term;
 	struct vs_slurm_node *rows;
 	size_t nrows;
 	uint64_t epoch;
@@ -114,8 +114,8 @@ static bool rests(const struct vs_node *n)
 	       n->op.kind == VS_OP_NONE && !vs_node_is(n, stirs) &&
 	       !n->vmotion.state && !n->claims.ending_ms &&
 	       !n->guest.stuck_ms && !vs_orders_any(&n->orders) &&
-	       (n->wanted == VS_WANT_KEEP || n->wanted == VS_WANT_OFF ||
-		n->wanted == VS_WANT_GONE || n->wanted == VS_WANT_AHEAD);
+	       (n->wanted == VS_DESIRED_KEEP || n->wanted == VS_DESIRED_OFF ||
+		n->wanted == VS_DESIRED_GONE || n->wanted == VS_DESIRED_AHEAD);
 }
 
 /* Let slurmctld's threads have the lock. False: nothing of before holds. */
@@ -124,7 +124,7 @@ static bool breathe(struct vs_core *c, size_t i)
 	uint64_t epoch = c->epoch;
 
 	if (vs_vmotion_placed_taken() || i % SLICE == SLICE - 1) {
-		vs_lock_lend();
+		vs_lock_yield();
 		/* None is placed by those who have had it. */
 		vs_vmotion_placed_taken();
 	}
@@ -135,7 +135,7 @@ static void look(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	vs_node_looked(n);
 	n->kept->looked = true;
-	vs_node_look(c, n, now_ms);
+	vs_node_observe(c, n, now_ms);
 }
 
 /* Thousands wait for a budget or for their guests: between two whole turns for
@@ -149,16 +149,16 @@ static bool is_due(const struct vs_core *c, const struct vs_node *n)
 
 static void node_pass(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
-	struct vs_kept *k = n->kept;
+	struct vs_node_summary *k = n->kept;
 
 	if (!k->fresh)
 		look(c, n, now_ms);
 	k->looked = false;
-	vs_node_act(c, n, now_ms);
+	vs_node_apply(c, n, now_ms);
 	vs_node_assert(c, n);
 	vs_when_node(c, n);
 	vs_node_rests_set(n, rests(n));
-	k->up = n->wanted == VS_WANT_KEEP;
+	k->up = n->wanted == VS_DESIRED_KEEP;
 	k->astir = !k->up && n->action != VS_DO_NOTHING;
 	if (k->epoch != c->facts_epoch)	/* before anybody asks */
 		vs_node_avail(c, n);
@@ -206,7 +206,7 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 	}
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
-		struct vs_kept *k = &c->kept[i];
+		struct vs_node_summary *k = &c->kept[i];
 
 		if (k->rests)
 			continue;
@@ -231,21 +231,21 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 }
 
 /* One comparison of the two truths for every node. */
-void vs_pass(struct vs_core *c, int64_t now_ms)
+void vs_pass_run(struct vs_core *c, int64_t now_ms)
 {
 	uint64_t epoch = c->epoch;
 
 	vs_avoid_expire(now_ms);
 	vs_windows_pass(c);
-	vs_breakers_look(c);
+	vs_breakers_observe(c);
 	vs_passes.whole = true;
 	if (!c->loaded || !c->found || vs_client_renewed() ||
-	    !vs_slow_is_due(c)) {
+	    !vs_poll_is_due(c)) {
 		vs_boots_push(c, now_ms);
 		vs_waits_pass(c, now_ms);
 		return;
 	}
-	vs_strays_pass(c, now_ms);
+	vs_unowned_tasks_update(c, now_ms);
 	vs_clones_update(c);
 	vs_template_hosts_pass(c);
 	vs_checks_pass(c, now_ms);
@@ -254,9 +254,9 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	if (c->epoch != epoch)
 		return;
 	vs_preflight(c);
-	vs_orphans_pass(c, now_ms);
+	vs_orphans_update(c, now_ms);
 	vs_clone_sources_update(c, now_ms);
-	vs_vmotions_turn(c, now_ms);
+	vs_vmotions_update(c, now_ms);
 	if (!nodes_pass(c, now_ms))
 		return;
 	vs_assignments_moved(c);
@@ -268,7 +268,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 		/* What may not be touched has not been judged yet either. */
 		c->started |= !c->blocked[0];
 		vs_capacity_freed();
-		vs_calm_end(now_ms);
+		vs_activity_wake(now_ms);
 		vs_vmotions_forget();
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
 		/* Jobs of before a restart: Slurm's next full pass is a minute
@@ -278,7 +278,7 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 	}
 	vs_waits_pass(c, now_ms);
 	vs_reclaim(c, now_ms);
-	vs_prefetch_pass(c, now_ms);
+	vs_prefetch_update(c, now_ms);
 	vs_capacity_recount(c);
 }
 
@@ -286,13 +286,14 @@ void vs_pass(struct vs_core *c, int64_t now_ms)
 static bool stirs(const struct vs_core *c)
 {
 	return !c->ready || c->blocked[0] || c->unserved[0] ||
-		vs_passes.restless || vs_waits() || vs_refusals() || vs_strays() ||
-		vs_orphans() || !LIST_EMPTY(&c->busy);
+	       vs_passes.restless || vs_waits() || vs_refusals() ||
+	       vs_unowned_tasks_count() || vs_orphans() ||
+	       !LIST_EMPTY(&c->busy);
 }
 
-void vs_calm(struct vs_core *c, int64_t now_ms)
+void vs_activity_update(struct vs_core *c, int64_t now_ms)
 {
-	vs_calm_tell(c, stirs(c), vs_passes.keeps, now_ms);
+	vs_activity_publish(c, stirs(c), vs_passes.keeps, now_ms);
 }
 
 static bool busy(void)
@@ -344,12 +345,12 @@ static void client_renew(struct loop *l, int64_t now_ms)
 	vs_unlock();
 	if (old)
 		vs_vc_free(old, 2000);
-	hints = vs_hints_read(dir);
+	hints = vs_state_file_read(dir);
 	if (!login_barred(l, &err) && !vs_cluster_id_load(dir, id, &err)) {
 		vs_lock();
 		vs_strlcpy(c->cluster_id, id, sizeof(c->cluster_id));
 		vs_setup_macs(c);
-		vs_hints_load(c, hints);
+		vs_state_file_load(c, hints);
 		vc = vs_watch_connect(c, &err);
 		vs_unlock();
 	}
@@ -439,14 +440,14 @@ static void turn(struct loop *l)
 	}
 	if (now_ms - l->orphans_ms >= BEAT_IDLE_MS) {
 		l->orphans_ms = now_ms;
-		vs_orphans_ask_slurm(c);
+		vs_orphans_query_slurm(c);
 		vs_prefetch_read(c, now_ms);
 		vs_jobs_recheck(c);
 		vs_when_look(c);
 	}
 	vs_lock();
-	vs_pass(c, now_ms);
-	vs_calm(c, now_ms);
+	vs_pass_run(c, now_ms);
+	vs_activity_update(c, now_ms);
 	vs_job_reasons(c, now_ms);
 	if (vs_capacity_freed_pending() && now_ms - l->schedule_ms >= PUSH_MS) {
 		vs_capacity_freed_clear();
@@ -465,7 +466,7 @@ static void turn(struct loop *l)
 	vs_outbox_send(c, tells, ntells, now_ms, &l->push_ms);
 	free(tells);
 	vs_leaving_say(c, now_ms);
-	vs_hints_save(c, now_ms);
+	vs_state_file_save(c, now_ms);
 }
 
 static bool goes_on(bool *renew)
@@ -487,7 +488,7 @@ void *vs_loop_main(void *arg)
 	bool renew;
 
 	for (;;) {
-		bool holds = vs_term_holds(c, &l.term);
+		bool holds = vs_leadership_is_held(c, &l.term);
 
 		if (!goes_on(&renew))
 			break;
@@ -503,7 +504,7 @@ void *vs_loop_main(void *arg)
 		}
 		turn(&l);
 	}
-	vs_term_yield(c, &l.term);
+	vs_leadership_yield(c, &l.term);
 	for (size_t i = 0; i < l.nrows; i++)
 		free((char *)l.rows[i].name);
 	free(l.rows);

@@ -268,7 +268,7 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 		n->net = fresh.net;
 		if (n->op.id)
 			vs_tasks_busy_add(c, n);
-		vs_node_touch(n);
+		vs_node_mark_changed(n);
 	}
 }
 
@@ -306,7 +306,7 @@ static void compose(void)
 	vs_claims_subscribe(hear_of_claims, VS_COUNT(hear_of_claims));
 	vs_clones_requested_subscribe(vs_clone_sources_requested);
 	for (int k = VS_OP_NONE; k < VS_OPS; k++)
-		vs_tasks_own((enum vs_op_kind)k, k == VS_OP_VMOTION ?
+		vs_tasks_own((enum vs_op_type)k, k == VS_OP_VMOTION ?
 			     &evacuation : &provision);
 }
 
@@ -342,7 +342,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	vs_prefetch_carry(c);
 	vs_jobs_renumber(ids_carry, &(struct before) { c, old, nold });
 	__atomic_add_fetch(&c->epoch, 1, __ATOMIC_RELEASE);
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 	vs_when_renew(c);
 	free(old);
 	vs_conf_free(old_conf);
@@ -363,7 +363,7 @@ static void mac_choose(const struct vs_core *c, const char *node,
 	unsigned int salt = 0;
 
 	do {
-		vs_mac_of(c->cluster_id, node, card, salt++, out);
+		vs_mac_make(c->cluster_id, node, card, salt++, out);
 		HASH_FIND_STR(*taken, out, m);
 	} while (m);
 	m = vs_calloc(1, sizeof(*m));
@@ -393,5 +393,5 @@ void vs_setup_macs(struct vs_core *c)
 		HASH_DEL(taken, m);
 		free(m);
 	}
-	vs_guest_words_expect(c);
+	vs_guest_info_expect(c);
 }

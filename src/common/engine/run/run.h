@@ -37,24 +37,25 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
 
 /* ---- saved_state.c ---- */
 
-/* Takes what vs_hints_read() has found (NULL: nothing), once in a term: before the
- * first comparison. The lock is held. */
-void vs_hints_load(struct vs_core *c, const char *text);
+/* Takes what vs_state_file_read() has found (NULL: nothing), once in a term:
+ * before the first comparison. The lock is held. */
+void vs_state_file_load(struct vs_core *c, const char *text);
 /* What is to be written now, and the directory of the file. Returns NULL if nothing
  * is. The caller frees both. The lock is held, and lent meanwhile. */
-struct json_object *vs_hints_due(struct vs_core *c, int64_t now_ms, char **dir);
+struct json_object *vs_state_file_snapshot(struct vs_core *c, int64_t now_ms,
+					   char **dir);
 
 /* ---- slurm_poll.c: what Slurm is asked and told, and the state file. The engine's
  * thread, no lock held ---- */
 
 void vs_waits_gone(struct vs_core *c);	/* prologs of jobs that wait no more */
-void vs_orphans_ask_slurm(struct vs_core *c);
+void vs_orphans_query_slurm(struct vs_core *c);
 void vs_prefetch_read(struct vs_core *c, int64_t now_ms);
 void vs_jobs_recheck(struct vs_core *c);	/* those that were refused */
 void vs_when_look(struct vs_core *c);	/* at jobs that the timeline has */
 void vs_leaving_say(struct vs_core *c, int64_t now_ms);	/* reservations */
 /* Writes the state file if something in it has changed, at most once a second. */
-void vs_hints_save(struct vs_core *c, int64_t now_ms);
+void vs_state_file_save(struct vs_core *c, int64_t now_ms);
 /* Says the words in their order. *push_ms: when power saving was last told of
  * nodes. */
 void vs_outbox_send(struct vs_core *c, struct vs_outbox_request *tells,
@@ -62,7 +63,7 @@ void vs_outbox_send(struct vs_core *c, struct vs_outbox_request *tells,
 
 /* ---- leadership.c: the engine's thread, no lock held ---- */
 
-struct vs_term {
+struct vs_leadership {
 	bool held;
 	int lock_fd;			/* -1: none */
 	int64_t waits_since_ms;		/* for another one's end, 0: not */
@@ -72,18 +73,18 @@ struct vs_term {
 	struct vs_metrics_place metrics;
 };
 /* Is this process in control now? */
-bool vs_term_holds(struct vs_core *c, struct vs_term *t);
+bool vs_leadership_is_held(struct vs_core *c, struct vs_leadership *t);
 /* Gives the session, the control port and the lock file back. */
-void vs_term_yield(struct vs_core *c, struct vs_term *t);
+void vs_leadership_yield(struct vs_core *c, struct vs_leadership *t);
 /* Forgets what an earlier term knew of jobs and nodes. Any thread; the lock is held. */
-void vs_term_new(struct vs_core *c);
+void vs_leadership_begin(struct vs_core *c);
 
 /* ---- loop.c ---- */
 
 /* One comparison of the two truths for every node. The lock is held. */
-void vs_pass(struct vs_core *c, int64_t now_ms);
+void vs_pass_run(struct vs_core *c, int64_t now_ms);
 /* Tells the client how soon changes must be known, after a pass. The lock is held. */
-void vs_calm(struct vs_core *c, int64_t now_ms);
+void vs_activity_update(struct vs_core *c, int64_t now_ms);
 /* The engine's thread, until vs_core_stops(); arg is the core. */
 void *vs_loop_main(void *arg);
 

@@ -42,7 +42,8 @@ static struct json_object *to_json(struct vs_core *c)
 	return top;
 }
 
-struct json_object *vs_hints_due(struct vs_core *c, int64_t now_ms, char **dir)
+struct json_object *vs_state_file_snapshot(struct vs_core *c, int64_t now_ms,
+					   char **dir)
 {
 	uint64_t epoch = c->epoch;
 	struct json_object *top;
@@ -65,7 +66,7 @@ static struct vs_j part(struct vs_jdoc *doc, const char *name)
 	return vs_j_opt(vs_j_root(doc), name);
 }
 
-void vs_hints_load(struct vs_core *c, const char *text)
+void vs_state_file_load(struct vs_core *c, const char *text)
 {
 	struct vs_err err = { 0 };
 	struct vs_jdoc doc;

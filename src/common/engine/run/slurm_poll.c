@@ -99,7 +99,7 @@ void vs_when_look(struct vs_core *c)
 	vs_unlock();
 }
 
-void vs_orphans_ask_slurm(struct vs_core *c)
+void vs_orphans_query_slurm(struct vs_core *c)
 {
 	VS_FREE struct vs_slurm_node *rows = NULL;
 	size_t n;
@@ -111,7 +111,7 @@ void vs_orphans_ask_slurm(struct vs_core *c)
 		return;
 	c->port->nodes_read(c->port->ctx, rows, n);
 	vs_lock();
-	vs_orphans_seen(rows, n);
+	vs_orphans_answered(rows, n);
 	vs_unlock();
 	for (size_t i = 0; i < n; i++)
 		free((char *)rows[i].name);
@@ -172,17 +172,17 @@ void vs_outbox_send(struct vs_core *c, struct vs_outbox_request *tells,
 	vs_unlock();
 }
 
-void vs_hints_save(struct vs_core *c, int64_t now_ms)
+void vs_state_file_save(struct vs_core *c, int64_t now_ms)
 {
 	VS_FREE char *dir = NULL, *text = NULL;
 	struct json_object *top;
 	struct vs_err err = { 0 };
 
 	vs_lock();
-	top = vs_hints_due(c, now_ms, &dir);
+	top = vs_state_file_snapshot(c, now_ms, &dir);
 	vs_unlock();
 	if (top)
 		text = vs_jb_text_free(top);
-	if (text && vs_hints_write(dir, text, &err))
+	if (text && vs_state_file_write(dir, text, &err))
 		vs_error("hints are not saved: %s", err.text);
 }

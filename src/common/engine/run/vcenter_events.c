@@ -139,7 +139,7 @@ static void on_up(void *arg, const struct vs_vc_found *f)
 	c->release = vs_release_parse(f->release);
 	vs_clone_way_found(f);
 	vs_vc_found(c);
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 	vs_info("vCenter is there: %s release=%s", f->about, f->release);
 }
 
@@ -166,7 +166,7 @@ static void on_down(void *arg, const struct vs_err *err)
 	}
 	vs_calls_lost(c);
 	vs_offers_down(c);
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 	if (err->code == VS_E_RETRY || err->code == VS_E_RELOGIN)
 		vs_info("vCenter is away: %s", err->text);
 	else
@@ -184,7 +184,7 @@ static void on_load_begin(void *arg)
 	struct vs_vm *vm, *vt;
 
 	vs_vc_unloaded(c);
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 	vs_load_begun();
 	for (h = c->inv.hosts; h; h = ht) {
 		ht = h->hh.next;
@@ -202,11 +202,11 @@ static void on_load_end(void *arg)
 	struct vs_core *c = arg;
 
 	vs_vc_loaded(c);
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 	vs_vc_state_set(c, "");
 	vs_vc_since_set(vs_wall_ms());
 	/* Tasks under way are adopted before anything is begun. */
-	vs_slow_wanted(c);
+	vs_poll_await(c);
 	vs_vc_poll_request(c->vc);
 	vs_info("inventory loaded: hosts=%d vms=%u", c->inv.nhosts,
 		HASH_COUNT(c->inv.vms));
@@ -224,7 +224,7 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 	if (fewer_vfs)
 		vs_drift_overcommit(c, to);
 	vs_host_changed(&c->inv, to);
-	vs_lock_lend();
+	vs_lock_yield();
 }
 
 static void on_vm(void *arg, const struct vs_vc_vm *v)
@@ -235,12 +235,12 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	if (to && v->has & VS_VC_VM_MARK)
 		vs_clone_source_received(c, to, v->parent);
 	if (to && v->has & VS_VC_VM_WORDS && v->guest)
-		vs_guest_words_seen(to, v->guest);
+		vs_guest_info_observed(to, v->guest);
 	if (to && v->has & VS_VC_VM_NICS && vs_mac_may_be_shared(c, to))
 		vs_findings_outdate();
 	if (to)
 		vs_vm_changed(&c->inv, to);
-	vs_lock_lend();
+	vs_lock_yield();
 }
 
 static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
@@ -255,7 +255,7 @@ static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
 			vs_findings_outdate();
 		vs_vm_remove(c, moid);
 	}
-	vs_lock_lend();
+	vs_lock_yield();
 }
 
 /* ---- the periodic poll, answers --------------------------------------------- */

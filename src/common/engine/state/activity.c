@@ -14,17 +14,18 @@
 
 static int64_t stirred_ms;
 
-void vs_calm_end(int64_t now_ms)
+void vs_activity_wake(int64_t now_ms)
 {
 	vs_assert_locked();
 	stirred_ms = now_ms;
 }
 
-void vs_calm_tell(struct vs_core *c, bool stirs, bool keeps, int64_t now_ms)
+void vs_activity_publish(struct vs_core *c, bool stirs, bool keeps,
+			 int64_t now_ms)
 {
 	vs_assert_locked();
 	if (stirs)
-		vs_calm_end(now_ms);
+		vs_activity_wake(now_ms);
 	if (c->vc)
 		vs_vc_poll_set(c->vc, now_ms - stirred_ms < CALM_AFTER_MS ?
 					      VS_VC_POLL_HIGH :

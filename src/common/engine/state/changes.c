@@ -11,7 +11,7 @@
 #include "engine/state/state.h"
 #include "util/mem.h"
 
-void vs_node_touch(struct vs_node *n)
+void vs_node_mark_changed(struct vs_node *n)
 {
 	vs_assert_locked();
 	n->kept->fresh = false;
@@ -35,14 +35,14 @@ void vs_node_rests_set(struct vs_node *n, bool rests)
 	n->kept->rests = rests;
 }
 
-void vs_nodes_touch(struct vs_core *c)
+void vs_nodes_mark_changed(struct vs_core *c)
 {
 	vs_assert_locked();
 	if (!++c->facts_epoch)
 		c->facts_epoch = 1;
 }
 
-void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h)
+void vs_host_nodes_mark_changed(struct vs_core *c, const struct vs_host *h)
 {
 	struct vs_vm *vm;
 
@@ -51,11 +51,11 @@ void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h)
 		struct vs_node *n = vs_node_named(c, vm->name);
 
 		if (n)
-			vs_node_touch(n);
+			vs_node_mark_changed(n);
 	}
 }
 
-void vs_kept_renewed(const struct vs_core *c, struct vs_node *n)
+void vs_node_summary_renewed(const struct vs_core *c, struct vs_node *n)
 {
 	vs_assert_locked();
 	n->kept->epoch = c->facts_epoch;
@@ -68,7 +68,7 @@ void vs_profiles_changed(struct vs_core *c)
 	for (size_t i = 0; i < c->nprofiles; i++)
 		if (vs_profile_hash(&c->profiles[i], c->now[i].hash))
 			c->now[i].hash[0] = '\0';
-	vs_nodes_touch(c);
+	vs_nodes_mark_changed(c);
 }
 
 /* ---- capacity and names ---------------------------------------------------- */

@@ -77,10 +77,12 @@ static uint32_t facts(const struct vs_core *c, const struct vs_node *n)
 	is |= n->claims.job ? JOB : 0;
 	is |= n->flags & VS_NODE_UP ? UP : 0;
 	is |= n->flags ? IN_SLURM : 0;
-	is |= n->wanted == VS_WANT_OFF || n->wanted == VS_WANT_GONE ? ENDS : 0;
-	is |= n->wanted == VS_WANT_KEEP ? KEPT : 0;
-	is |= n->seen == VS_SEEN_ON ? SEEN_ON : 0;
-	is |= n->seen == VS_SEEN_BUSY ? SEEN_BUSY : 0;
+	is |= n->wanted == VS_DESIRED_OFF || n->wanted == VS_DESIRED_GONE ?
+		      ENDS :
+		      0;
+	is |= n->wanted == VS_DESIRED_KEEP ? KEPT : 0;
+	is |= n->seen == VS_OBSERVED_ON ? SEEN_ON : 0;
+	is |= n->seen == VS_OBSERVED_BUSY ? SEEN_BUSY : 0;
 	is |= n->absent.how ? MISSING : 0;
 	is |= n->boot.told_ms ? TOLD : 0;
 	is |= n->op.kind == VS_OP_CLONE && n->op.id ? CLONES : 0;
@@ -114,7 +116,7 @@ void vs_node_assert(const struct vs_core *c, const struct vs_node *n)
 		return;
 	vs_error("bug: node=%s %s: conditions=%#x flags=%#x wanted=%s seen=%s op=%s",
 		 n->name, why, n->conditions, n->flags,
-		 vs_wanted_name(n->wanted), vs_seen_name(n->seen),
+		 vs_desired_name(n->wanted), vs_observed_name(n->seen),
 		 vs_op_name(n->op.kind));
 	abort();
 #else

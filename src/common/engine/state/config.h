@@ -126,10 +126,10 @@ enum {
 /* ---- answers for the select plugin ---------------------------------------- */
 enum vs_avail {
 	VS_AVAIL_NONE,		/* cannot be served now */
-	VS_AVAIL_NEW,		/* a VM must be built */
-	VS_AVAIL_OFF,		/* its VM exists, powered off */
-	VS_AVAIL_WARM,		/* powered on and right */
-	VS_AVAIL_ALIEN,		/* no node of ours: not our business */
+	VS_AVAIL_TO_CREATE,		/* a VM must be built */
+	VS_AVAIL_STOPPED,		/* its VM exists, powered off */
+	VS_AVAIL_RUNNING,		/* powered on and right */
+	VS_AVAIL_FOREIGN,		/* no node of ours: not our business */
 };
 
 /* A job that may be ended for another's sake. */

@@ -114,7 +114,7 @@ struct vs_core {
 	struct vs_profile_capacity *now;	/* one per profile */
 	size_t nprofiles;
 	struct vs_node *nodes;
-	struct vs_kept *kept;		/* by node->id */
+	struct vs_node_summary *kept;		/* by node->id */
 	size_t nnodes;
 	bool observe;
 	char cluster_id[VS_UUID_LEN];
@@ -135,15 +135,16 @@ struct vs_core {
 	size_t nguards;
 	char vc_state[640];		/* why vCenter is not there, or "" */
 
-	uint32_t facts_epoch;		/* see vs_nodes_touch; begins with 1 */
+	uint32_t facts_epoch;	/* see vs_nodes_mark_changed; begins with 1 */
 	struct vs_ledger ledger;
 	LIST_HEAD(, vs_node) busy;	/* nodes with a call under way */
 };
 
 /* activity.c: how soon changes must be known, told to the client; lock held. stirs:
  * something is wanted or under way; keeps: some VMs are kept on. */
-void vs_calm_tell(struct vs_core *c, bool stirs, bool keeps, int64_t now_ms);
-void vs_calm_end(int64_t now_ms);	/* an operator asks: at once */
+void vs_activity_publish(struct vs_core *c, bool stirs, bool keeps,
+			 int64_t now_ms);
+void vs_activity_wake(int64_t now_ms);	/* an operator asks: at once */
 
 #include "engine/state/state.h"
 #include "engine/state/durations.h"

@@ -55,7 +55,7 @@ static void add(struct vs_hist *h, const int64_t *bounds, int64_t ms)
 	h->sum_ms += ms;
 }
 
-void vs_metrics_step(int step, int64_t ms)
+void vs_metrics_duration(int step, int64_t ms)
 {
 	if (step > VS_OP_NONE && step < VS_DURATIONS)
 		add(&counted.steps[step], vs_hist_step_ms, ms);
@@ -76,7 +76,7 @@ void vs_metrics_started(int64_t ms)
 {
 	counted.starts++;
 	if (ms)
-		vs_metrics_step(VS_PACE_BOOT, ms);
+		vs_metrics_duration(VS_DURATION_BOOT, ms);
 }
 
 void vs_metrics_off_asked(struct vs_node *n, int64_t asked_ms)
@@ -88,13 +88,13 @@ void vs_metrics_off_asked(struct vs_node *n, int64_t asked_ms)
 void vs_metrics_off(struct vs_node *n, bool is_off,
 		    int64_t now_ms)
 {
-	if (!n->off_asked_ms || n->seen == VS_SEEN_BUSY ||
-	    vs_seen_unsure(n->seen))
+	if (!n->off_asked_ms || n->seen == VS_OBSERVED_BUSY ||
+	    vs_observed_unsure(n->seen))
 		return;
 	if (is_off)
-		vs_metrics_step(VS_OP_SHUTDOWN, now_ms - n->off_asked_ms);
-	else if (n->seen != VS_SEEN_ON || n->wanted == VS_WANT_OFF ||
-		 n->wanted == VS_WANT_GONE)
+		vs_metrics_duration(VS_OP_SHUTDOWN, now_ms - n->off_asked_ms);
+	else if (n->seen != VS_OBSERVED_ON || n->wanted == VS_DESIRED_OFF ||
+		 n->wanted == VS_DESIRED_GONE)
 		return;			/* it is on its way */
 	n->off_asked_ms = 0;
 }

@@ -24,7 +24,7 @@ struct vs_hist {
 extern const int64_t vs_hist_step_ms[VS_HIST_BOUNDS];
 extern const int64_t vs_hist_wait_ms[VS_HIST_BOUNDS];
 
-#define VS_METRIC_STEPS 16	/* room for enum vs_op_kind and VS_PACE_BOOT */
+#define VS_METRIC_STEPS 16 /* room for enum vs_op_type and VS_DURATION_BOOT */
 struct vs_metrics {
 	struct vs_hist steps[VS_METRIC_STEPS];
 	uint64_t failed[VS_METRIC_STEPS][VS_CODES];
@@ -39,8 +39,8 @@ struct vs_metrics {
 /* What was counted so far. */
 const struct vs_metrics *vs_metrics_counted(void);
 void vs_metrics_clear(void);
-/* A step, of enum vs_op_kind or VS_PACE_BOOT, took so long. */
-void vs_metrics_step(int step, int64_t ms);
+/* A step, of enum vs_op_type or VS_DURATION_BOOT, took so long. */
+void vs_metrics_duration(int step, int64_t ms);
 void vs_metrics_failed(int step, enum vs_code code);
 void vs_metrics_released(enum vs_code code);
 /* Its slurmd has registered after our power-on; ms: since it was seen on, 0: not

@@ -20,28 +20,32 @@
 #define DOWN_MOST_MS 60000
 
 static const char *const keys[VS_DURATIONS] = {
-	[VS_OP_CLONE] = "clone_ms", [VS_OP_RECONFIGURE] = "reconfigure_ms",
-	[VS_OP_RELOCATE] = "relocate_ms", [VS_OP_POWER_ON] = "power_on_ms",
-	[VS_OP_POWER_OFF] = "power_off_ms", [VS_OP_DESTROY] = "destroy_ms",
-	[VS_PACE_BOOT] = "boot_ms", [VS_DURATION_CLONE_SOURCE] = "parent_ms",
+	[VS_OP_CLONE] = "clone_ms",
+	[VS_OP_RECONFIGURE] = "reconfigure_ms",
+	[VS_OP_RELOCATE] = "relocate_ms",
+	[VS_OP_POWER_ON] = "power_on_ms",
+	[VS_OP_POWER_OFF] = "power_off_ms",
+	[VS_OP_DESTROY] = "destroy_ms",
+	[VS_DURATION_BOOT] = "boot_ms",
+	[VS_DURATION_CLONE_SOURCE] = "parent_ms",
 };
 
-static struct vs_pace *paces;	/* uthash by template's moid */
+static struct vs_durations *paces;	/* uthash by template's moid */
 
-static struct vs_pace *pace_find(const struct vs_profile *p)
+static struct vs_durations *pace_find(const struct vs_profile *p)
 {
-	struct vs_pace *t;
+	struct vs_durations *t;
 
 	HASH_FIND_STR(paces, p->template_moid, t);
 	return t;
 }
 
-static struct vs_pace *pace_new(const struct vs_profile *p)
+static struct vs_durations *pace_new(const struct vs_profile *p)
 {
-	struct vs_pace *t = vs_calloc(1, sizeof(*t));
+	struct vs_durations *t = vs_calloc(1, sizeof(*t));
 
 	if (HASH_COUNT(paces) >= TEMPLATES_MAX) {
-		struct vs_pace *oldest = paces;
+		struct vs_durations *oldest = paces;
 
 		HASH_DEL(paces, oldest);
 		free(oldest);
@@ -52,10 +56,10 @@ static struct vs_pace *pace_new(const struct vs_profile *p)
 	return t;
 }
 
-void vs_pace_note(const struct vs_profile *p, int what,
-		  int64_t ms)
+void vs_duration_note(const struct vs_profile *p, int what,
+		      int64_t ms)
 {
-	struct vs_pace *t;
+	struct vs_durations *t;
 
 	if (what < 0 || what >= VS_DURATIONS || !keys[what] || ms < 0 ||
 	    !p->template_moid[0])
@@ -69,10 +73,10 @@ void vs_pace_note(const struct vs_profile *p, int what,
 	t->known |= 1u << what;
 }
 
-int64_t vs_pace_ms(const struct vs_profile *p,
-		   int what)
+int64_t vs_duration_ms(const struct vs_profile *p,
+		       int what)
 {
-	const struct vs_pace *t = pace_find(p);
+	const struct vs_durations *t = pace_find(p);
 
 	vs_assert_locked();
 	return t && what >= 0 && what < VS_DURATIONS && t->known & 1u << what ?
@@ -81,7 +85,7 @@ int64_t vs_pace_ms(const struct vs_profile *p,
 
 void vs_paces_clear(void)
 {
-	struct vs_pace *t, *tmp;
+	struct vs_durations *t, *tmp;
 
 	HASH_ITER(hh, paces, t, tmp) {
 		HASH_DEL(paces, t);
@@ -94,7 +98,7 @@ void vs_report_paces(struct json_object *top)
 	struct json_object *arr = paces ? vs_jb_arr() : NULL;
 
 	vs_assert_locked();
-	for (const struct vs_pace *t = paces; t; t = t->hh.next) {
+	for (const struct vs_durations *t = paces; t; t = t->hh.next) {
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_str(o, "template", t->name);

@@ -22,7 +22,7 @@ bool vs_each_node(struct vs_core *c, vs_each_node_fn *fn, void *arg)
 		fn(c, &c->nodes[i], arg);
 		if (i % NODES_SLICE < NODES_SLICE - 1)
 			continue;
-		vs_lock_lend();
+		vs_lock_yield();
 		if (c->epoch != epoch)
 			return false;
 	}
@@ -44,7 +44,7 @@ bool vs_each_host(struct vs_core *c, vs_each_host_fn *fn, void *arg)
 
 		if (h)
 			fn(c, h, arg);
-		vs_lock_lend();
+		vs_lock_yield();
 		if (c->epoch != epoch)
 			return false;
 	}

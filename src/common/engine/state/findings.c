@@ -85,8 +85,8 @@ void vs_findings_free(struct vs_finding *list, size_t n)
 	free(list);
 }
 
-void vs_find(enum vs_stops stops, const struct vs_says *says,
-	     const char *fmt, ...)
+void vs_finding_add(enum vs_stops stops, const struct vs_says *says,
+		    const char *fmt, ...)
 {
 	struct vs_finding *f;
 	va_list ap;

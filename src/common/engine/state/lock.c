@@ -31,7 +31,7 @@ struct vs_core vs_core = {
 	.busy = LIST_HEAD_INITIALIZER(vs_core.busy),
 };
 
-atomic_int vs_lock_wanted;
+atomic_int vs_lock_waiting;
 atomic_uint vs_lock_had;
 
 #ifdef VS_DEBUG
@@ -72,17 +72,17 @@ void vs_unlock(void)
 /* A mutex is not fair: whoever lets it go and takes it again at once gets it
  * before the one that is just being woken. To yield is not enough where no
  * other thread wants this processor, and that one takes longer to wake. */
-void vs_lock_lend(void)
+void vs_lock_yield(void)
 {
 	const struct timespec moment = { .tv_nsec = LEND_SLEEP_NS };
 	unsigned int had = atomic_load(&vs_lock_had);
 
-	if (!atomic_load(&vs_lock_wanted))
+	if (!atomic_load(&vs_lock_waiting))
 		return;
 	vs_unlock();
-	for (int i = 0; i < LEND_YIELDS && atomic_load(&vs_lock_wanted); i++)
+	for (int i = 0; i < LEND_YIELDS && atomic_load(&vs_lock_waiting); i++)
 		sched_yield();
-	for (int i = 0; i < LEND_SLEEPS && atomic_load(&vs_lock_wanted) &&
+	for (int i = 0; i < LEND_SLEEPS && atomic_load(&vs_lock_waiting) &&
 	     atomic_load(&vs_lock_had) == had; i++)
 		nanosleep(&moment, NULL);
 	vs_lock();

@@ -9,7 +9,7 @@
 #include "engine/state/operation.h"
 
 #define VS_TRIES_MAX 6
-#define VS_SETTLE_MS 15000
+#define VS_AWAIT_MS 15000
 
 /* When a node's next call may be sent, and why the last one failed. tasks/retry.c
  * alone writes it. */
@@ -21,7 +21,7 @@ struct vs_node_retry {
 };
 
 /* A VM that must be there and isn't shown: as we saw it, or as Slurm says. */
-enum vs_missing { VS_MISSING_NOT, VS_MISSING_SEEN, VS_MISSING_SLURM };
+enum vs_missing { VS_MISSING_NOT, VS_MISSING_OBSERVED, VS_MISSING_SLURM };
 
 /* What was last said in the log of a drained node's power-down. */
 enum vs_said { VS_SAID_NOTHING, VS_SAID_STAYS, VS_SAID_DOWN };
@@ -30,7 +30,7 @@ struct vs_node_job { uint32_t job, restart; bool runs; };
 
 /* What is known of a node until one of its facts is touched: few bytes, side
  * by side, for those that ask of all nodes at once. */
-struct vs_kept {
+struct vs_node_summary {
 	uint32_t epoch;			/* of c->facts_epoch, 0: not known */
 	uint32_t touches;		/* moves with each touch */
 	int profile;			/* index of its profile */
@@ -142,15 +142,15 @@ struct vs_node {
 	const struct vs_network *net;
 	const struct vs_conf_node *conf;
 	char mgmt_mac[VS_MAC_LEN], macs[VS_NICS_MAX][VS_MAC_LEN];
-	struct vs_kept *kept;
+	struct vs_node_summary *kept;
 
 	/* Slurm's word, and the jobs that it gave the node to */
 	uint32_t flags;
 	struct vs_node_claims claims;
 
 	/* the comparison of the two truths, and what is done about it */
-	enum vs_wanted wanted;
-	enum vs_seen seen;
+	enum vs_desired wanted;
+	enum vs_observed seen;
 	enum vs_action action;
 	struct vs_node_since since;
 	uint32_t conditions;		/* enum vs_condition, by vs_node_condition() */
@@ -165,7 +165,11 @@ struct vs_node {
 	struct vs_move move;
 	struct {			/* guest_words.c's: hashes */
 		uint64_t want, shown;	/* 0: not known */
-		enum { VS_WORDS_OLD, VS_WORDS_ASKED, VS_WORDS_SET } state;
+		enum {
+			VS_GUEST_INFO_OLD,
+			VS_GUEST_INFO_REQUESTED,
+			VS_GUEST_INFO_SET
+		} state;
 		char version[64];	/* changeVersion before the call */
 	} words;
 
@@ -178,7 +182,7 @@ struct vs_node {
 
 	/* what is planned for it */
 	struct vs_vmotion vmotion;
-	struct vs_ahead ahead;
+	struct vs_node_prefetch ahead;
 	struct vs_orders orders;
 	struct vs_node_drain drain;
 	char drained_on[VS_MOID_LEN];	/* by others, see drain_counts.c; "": it isn't */

@@ -51,14 +51,14 @@ const char *vs_node_preferred_host(const struct vs_node *n,
 	return o->wish;
 }
 
-bool vs_vm_within_reach(const struct vs_vm *vm)
+bool vs_vm_is_reachable(const struct vs_vm *vm)
 {
 	return vm->readable && vm->connected && vm->host_ptr;
 }
 
 bool vs_node_vm_unsure(const struct vs_vm *vm)
 {
-	return !vs_vm_within_reach(vm) || (vm->power != VS_POWER_ON &&
+	return !vs_vm_is_reachable(vm) || (vm->power != VS_POWER_ON &&
 					   vm->power != VS_POWER_OFF);
 }
 
@@ -120,7 +120,7 @@ static const struct vs_vm *own_vm(struct vs_core *c, const struct vs_node *n)
 	const struct vs_vm *vm = vs_node_vm(c, n);
 
 	return vm && vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		VS_OWNER_OURS ? vm : NULL;
+		VS_OWNER_MANAGED ? vm : NULL;
 }
 
 const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n)
@@ -175,7 +175,7 @@ static const char *const op_names[VS_OPS] = {
 	"power-off", "destroy", "adopted", "vmotion",
 };
 
-const char *vs_op_name(enum vs_op_kind k)
+const char *vs_op_name(enum vs_op_type k)
 {
 	return k < VS_OPS ? op_names[k] : "?";
 }

@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include "plan/inventory/inventory.h"
 
-enum vs_op_kind { VS_OP_NONE, VS_OP_CLONE, VS_OP_RECONFIGURE, VS_OP_RELOCATE,
+enum vs_op_type { VS_OP_NONE, VS_OP_CLONE, VS_OP_RECONFIGURE, VS_OP_RELOCATE,
 		  VS_OP_POWER_ON, VS_OP_SHUTDOWN, VS_OP_POWER_OFF,
 		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OP_VMOTION, VS_OPS };
 
 /* One call under way for a node, or just done and not yet shown by vCenter. */
 struct vs_node_op {
-	enum vs_op_kind kind;
+	enum vs_op_type kind;
 	uint64_t id;			/* the client's; 0: done, settling */
 	char task[VS_MOID_LEN];
 	char vm[VS_MOID_LEN], source[VS_MOID_LEN];	/* a clone's parent */

@@ -16,21 +16,21 @@
 
 extern struct vs_core vs_core;
 
-extern atomic_int vs_lock_wanted;	/* by how many threads of slurmctld's */
+extern atomic_int vs_lock_waiting;	/* by how many threads of slurmctld's */
 extern atomic_uint vs_lock_had;		/* how often one of them has had it */
 void vs_lock(void);
 void vs_unlock(void);
 /* slurmctld's threads: the engine's thread lends them the lock at once. */
-static inline void vs_lock_now(void)
+static inline void vs_lock_priority(void)
 {
-	atomic_fetch_add(&vs_lock_wanted, 1);
+	atomic_fetch_add(&vs_lock_waiting, 1);
 	vs_lock();
 	atomic_fetch_add(&vs_lock_had, 1);
-	atomic_fetch_sub(&vs_lock_wanted, 1);
+	atomic_fetch_sub(&vs_lock_waiting, 1);
 }
 /* By who holds it, but slurmctld's threads: one of those that want it has had it
  * when this returns, if it got a processor within 5 ms. */
-void vs_lock_lend(void);
+void vs_lock_yield(void);
 /* The first statement of what other modules call and needs the lock. Built with
  * --enable-debug it ends the process where the calling thread does not hold the lock;
  * else it is nothing. */
@@ -71,7 +71,7 @@ struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
 const char *vs_node_preferred_host(const struct vs_node *n,
 				   const struct vs_vm *vm);
 /* vCenter can read the VM, and its host answers. */
-bool vs_vm_within_reach(const struct vs_vm *vm);
+bool vs_vm_is_reachable(const struct vs_vm *vm);
 /* Nothing can be decided about this VM: no job for its node. */
 bool vs_node_vm_unsure(const struct vs_vm *vm);
 /* Where the node's VM is on, and ours; NULL: nowhere. */
@@ -105,7 +105,7 @@ bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm);
 int vs_host_cluster(const struct vs_core *c, const struct vs_host *h);
 
 /* "clone", "power-on" ... in logs and for svf. */
-const char *vs_op_name(enum vs_op_kind k);
+const char *vs_op_name(enum vs_op_type k);
 /* The node's call has been under way for more than a minute, and no clone: no new
  * job for the node. */
 bool vs_op_hangs(const struct vs_node *n, int64_t now_ms);
@@ -113,16 +113,16 @@ bool vs_op_hangs(const struct vs_node *n, int64_t now_ms);
 /* ---- changes.c ----------------------------------------------------------- */
 
 /* One of the node's own facts has changed. */
-void vs_node_touch(struct vs_node *n);
+void vs_node_mark_changed(struct vs_node *n);
 /* What the engine itself has concluded of the node has changed: it is judged again,
  * but vCenter and Slurm show nothing new. */
 void vs_node_stir(struct vs_node *n);
 /* Something has changed that many of them hang on. */
-void vs_nodes_touch(struct vs_core *c);
+void vs_nodes_mark_changed(struct vs_core *c);
 /* Those whose VM is on this host. */
-void vs_nodes_touch_on(struct vs_core *c, const struct vs_host *h);
+void vs_host_nodes_mark_changed(struct vs_core *c, const struct vs_host *h);
 /* What is kept of the node has been found anew, until the next touch. */
-void vs_kept_renewed(const struct vs_core *c, struct vs_node *n);
+void vs_node_summary_renewed(const struct vs_core *c, struct vs_node *n);
 /* Why no VM can be made from the profile's (its index) template, "": it can. How
  * many VMs of it there is room for is found anew. */
 void vs_profile_missing_set(struct vs_core *c, size_t profile, const char *why);
@@ -189,8 +189,8 @@ const struct vs_finding *vs_findings(size_t *n);
 struct vs_finding *vs_findings_begin(size_t *n);
 void vs_findings_free(struct vs_finding *list, size_t n);
 /* Adds a finding; says: the same thing for svf check, or NULL. */
-void vs_find(enum vs_stops stops, const struct vs_says *says,
-	     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void vs_finding_add(enum vs_stops stops, const struct vs_says *says,
+		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* No new job gets a node of this profile (its index). The first reason counts. */
 void vs_bar(struct vs_core *c, size_t profile, const char *why);
 
@@ -216,8 +216,8 @@ void vs_vc_lost(struct vs_core *c);
 void vs_load_begun(void);
 uint64_t vs_load_seq(void);
 /* Nothing is done before the next slow beat; was that delivered? */
-void vs_slow_wanted(const struct vs_core *c);
-bool vs_slow_is_due(const struct vs_core *c);
+void vs_poll_await(const struct vs_core *c);
+bool vs_poll_is_due(const struct vs_core *c);
 /* A new client is made: the configuration changed. */
 void vs_client_renew(void);
 bool vs_client_renewed(void);
@@ -228,7 +228,7 @@ bool vs_client_retry_pending(void);
 bool vs_client_retry_taken(void);
 /* After such an error of a call, look before anything else is done: what is there
  * may be other than we believe. */
-bool vs_fail_is_doubt(enum vs_code code);
+bool vs_failure_is_unconfirmed(enum vs_code code);
 
 /* ---- durations.c: times (the rest of it: durations.h) ------------------------------ */
 

@@ -12,7 +12,7 @@
 #include "engine/state/state.h"
 #include "util/mem.h"
 
-bool vs_fail_is_doubt(enum vs_code code)
+bool vs_failure_is_unconfirmed(enum vs_code code)
 {
 	switch (code) {
 	case VS_E_STATE:
@@ -173,12 +173,12 @@ uint64_t vs_load_seq(void)
 	return load_seq;
 }
 
-void vs_slow_wanted(const struct vs_core *c)
+void vs_poll_await(const struct vs_core *c)
 {
 	slow_want = c->slow_seq + 1;
 }
 
-bool vs_slow_is_due(const struct vs_core *c)
+bool vs_poll_is_due(const struct vs_core *c)
 {
 	return c->slow_seq >= slow_want;
 }

@@ -121,7 +121,7 @@ void vs_clones_assess(struct vs_core *c)
 	k->many = many;
 	if (full != k->full) {
 		k->full = full;
-		vs_nodes_touch(c);
+		vs_nodes_mark_changed(c);
 		if (!full)
 			vs_capacity_freed();
 		snprintf(k->why, sizeof(k->why), "MaxClonesPerHour=%d is used up",
@@ -240,15 +240,18 @@ void vs_clones_check(struct vs_core *c)
 		"vsphere.conf: PartitionName=... Retention=warm" };
 
 	if (k->full)
-		vs_find(VS_STOPS_JOBS, &says,
+		vs_finding_add(
+			VS_STOPS_JOBS, &says,
 			"MaxClonesPerHour=%d: so many VMs were made in the last hour, jobs that need a new one wait: those on VMs that are there run (Retention=warm or off keeps VMs)",
 			cap);
 	else if (k->many && cap)
-		vs_find(VS_STOPS_PLANS, &says,
+		vs_finding_add(
+			VS_STOPS_PLANS, &says,
 			"more than 80 %% of MaxClonesPerHour=%d VMs were made in the last hour: none is made ahead of jobs now",
 			cap);
 	else if (k->many)
-		vs_find(VS_STOPS_NOTHING, &says,
+		vs_finding_add(
+			VS_STOPS_NOTHING, &says,
 			"more than %d VMs were made in the last hour: each leaves tasks and events in vCenter's database for as long as vCenter retains them; Retention=warm or off makes fewer, MaxClonesPerHour= sets a limit",
 			VS_CLONES_MANY);
 }

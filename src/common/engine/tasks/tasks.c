@@ -27,12 +27,12 @@ static bool ended;		/* since that was asked: others may have its budget */
 
 static const struct vs_task_owner *owners[VS_OPS];
 
-void vs_tasks_own(enum vs_op_kind kind, const struct vs_task_owner *owner)
+void vs_tasks_own(enum vs_op_type kind, const struct vs_task_owner *owner)
 {
 	owners[kind] = owner;
 }
 
-void vs_task_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+void vs_task_failed(struct vs_core *c, struct vs_node *n, enum vs_op_type kind,
 		    const char *host, const struct vs_err *err, int64_t now_ms)
 {
 	vs_assert_locked();
@@ -95,7 +95,7 @@ const int *vs_tasks_by_host(struct vs_core *c)
 
 /* ---- beside their limits ----------------------------------------------------- */
 
-static bool is_power(enum vs_op_kind k)
+static bool is_power(enum vs_op_type k)
 {
 	return k == VS_OP_POWER_ON || k == VS_OP_POWER_OFF ||
 	       k == VS_OP_SHUTDOWN;
@@ -120,13 +120,13 @@ void vs_tasks_busy_add(struct vs_core *c, struct vs_node *n)
 	LIST_INSERT_HEAD(&c->busy, n, busy);
 }
 
-void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_type kind,
 	       uint64_t id, const char *vm, const char *host, int64_t now_ms)
 {
 	struct vs_node_op *op = &n->op;
 
 	vs_assert_locked();
-	vs_node_touch(n);
+	vs_node_mark_changed(n);
 	/* jobs may wait for its budget: see vs_env_budget */
 	if (op->id && (op->cancel_asked || vs_op_host_full(c, op->host)))
 		vs_capacity_freed();
@@ -214,7 +214,7 @@ static struct stray {
 } *strays;
 static size_t nstrays, cap_strays;
 
-void vs_stray_add(uint64_t id, const char *task, int64_t now_ms)
+void vs_unowned_task_add(uint64_t id, const char *task, int64_t now_ms)
 {
 	struct stray *s;
 
@@ -224,7 +224,7 @@ void vs_stray_add(uint64_t id, const char *task, int64_t now_ms)
 	vs_strlcpy(s->task, task, sizeof(s->task));
 }
 
-bool vs_stray_end(uint64_t id)
+bool vs_unowned_task_end(uint64_t id)
 {
 	size_t i = 0;
 
@@ -236,7 +236,7 @@ bool vs_stray_end(uint64_t id)
 	return true;
 }
 
-bool vs_stray_known(const char *task)
+bool vs_unowned_task_is_known(const char *task)
 {
 	for (size_t i = 0; i < nstrays; i++)
 		if (!strcmp(strays[i].task, task))
@@ -244,12 +244,12 @@ bool vs_stray_known(const char *task)
 	return false;
 }
 
-size_t vs_strays(void)
+size_t vs_unowned_tasks_count(void)
 {
 	return nstrays;
 }
 
-bool vs_strays_wait(void)
+bool vs_unowned_tasks_wait(void)
 {
 	for (size_t i = 0; i < nstrays; i++)
 		if (!strays[i].left)
@@ -257,7 +257,7 @@ bool vs_strays_wait(void)
 	return false;
 }
 
-const char *vs_stray_leave(int64_t by_ms)
+const char *vs_unowned_task_abandon(int64_t by_ms)
 {
 	for (size_t i = 0; i < nstrays; i++)
 		if (!strays[i].left && strays[i].since_ms <= by_ms) {
@@ -267,7 +267,7 @@ const char *vs_stray_leave(int64_t by_ms)
 	return NULL;
 }
 
-void vs_strays_forget(void)
+void vs_unowned_tasks_forget(void)
 {
 	nstrays = 0;
 }

@@ -16,7 +16,7 @@
  * the client's, 0: the call is done, and its effect isn't shown yet. vm and host
  * are moIds, or NULL. VS_OP_NONE: the node has none any more.
  */
-void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_type kind,
 	       uint64_t id, const char *vm, const char *host, int64_t now_ms);
 /* The list of nodes that have a call, made anew when nodes are others: none has;
  * this one has. */
@@ -34,13 +34,13 @@ struct vs_task_owner {
 	/* A call for the node on this host (moId, "" or NULL) has failed, or could
 	 * not be made. The node has no call any more. */
 	void (*failed)(struct vs_core *c, struct vs_node *n,
-		       enum vs_op_kind kind, const char *host,
+		       enum vs_op_type kind, const char *host,
 		       const struct vs_err *err, int64_t now_ms);
 };
 /* Sets who owns calls of this kind; the owner has to live as long as the process. */
-void vs_tasks_own(enum vs_op_kind kind, const struct vs_task_owner *owner);
+void vs_tasks_own(enum vs_op_type kind, const struct vs_task_owner *owner);
 /* Tells the owner. Each kind has to have one. */
-void vs_task_failed(struct vs_core *c, struct vs_node *n, enum vs_op_kind kind,
+void vs_task_failed(struct vs_core *c, struct vs_node *n, enum vs_op_type kind,
 		    const char *host, const struct vs_err *err,
 		    int64_t now_ms);
 
@@ -67,16 +67,16 @@ void vs_tasks_provisioning_add(int by);
 void vs_tasks_power_add(int by);
 /* Strays: clones of ours, under way, of which no node is known. Adds one; ends the
  * one with this id, if there is one; is a task one of them? */
-void vs_stray_add(uint64_t id, const char *task, int64_t now_ms);
-bool vs_stray_end(uint64_t id);
-bool vs_stray_known(const char *task);
+void vs_unowned_task_add(uint64_t id, const char *task, int64_t now_ms);
+bool vs_unowned_task_end(uint64_t id);
+bool vs_unowned_task_is_known(const char *task);
 /* How many there are; does any keep nodes without a VM waiting? */
-size_t vs_strays(void);
-bool vs_strays_wait(void);
+size_t vs_unowned_tasks_count(void);
+bool vs_unowned_tasks_wait(void);
 /* The task of one that began at that time or before: it is waited for no longer.
  * NULL: there is none. */
-const char *vs_stray_leave(int64_t by_ms);
-void vs_strays_forget(void);
+const char *vs_unowned_task_abandon(int64_t by_ms);
+void vs_unowned_tasks_forget(void);
 /* Has one ended since the turn's pass over the nodes? Others may have its budget. */
 bool vs_tasks_ended(void);
 void vs_tasks_ended_clear(void);

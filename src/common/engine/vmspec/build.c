@@ -47,9 +47,9 @@ static void spec_pci(const struct vs_adapter *a, struct vs_spec *s)
 void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
 		   struct vs_spec *s)
 {
-	struct vs_guest_words words;
+	struct vs_guest_info words;
 
-	vs_spec_kv_take(s, VS_KEY_OWNER, vs_owner_mark(c, n->name, uuid));
+	vs_spec_kv_take(s, VS_KEY_OWNER, vs_vm_owner_tag(c, n->name, uuid));
 	vs_spec_kv(s, VS_KEY_CLONE_SOURCE, ""); /* it is made of one, and none itself */
 	if (!vs_profile_hash(n->profile, s->hash))
 		vs_spec_kv(s, VS_KEY_PROFILE, s->hash);
@@ -57,7 +57,7 @@ void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
 			n->profile->retention == VS_RETAIN_DESTROY && n->claims.job ?
 			vs_asprintf("%u.%u", n->claims.job, n->claims.restart) : NULL);
 	spec_pci(n->profile->adapter, s);
-	vs_guest_words_make(c, n, &words);
+	vs_guest_info_make(c, n, &words);
 	for (int i = 0; i < VS_VC_NGUEST; i++)
 		vs_spec_kv_take(s, vs_vc_guest_keys[i], words.of[i]);
 }
@@ -107,7 +107,7 @@ void vs_spec_hardware(const struct vs_core *c, const struct vs_node *n,
 	vs_hardware_fill(c, n, h, hw);
 }
 
-const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
+const char *vs_host_pool(const struct vs_core *c, const struct vs_host *host)
 {
 	int at = host ? vs_host_cluster(c, host) : -1;
 
@@ -115,15 +115,15 @@ const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host)
 	return at < 0 ? NULL : c->pool_moids[at];
 }
 
-char *vs_owner_mark(const struct vs_core *c, const char *name,
-		    const char *uuid)
+char *vs_vm_owner_tag(const struct vs_core *c, const char *name,
+		      const char *uuid)
 {
-	struct vs_mark mark;
+	struct vs_owner_tag mark;
 
 	vs_strlcpy(mark.cluster, c->cluster_id, sizeof(mark.cluster));
 	vs_strlcpy(mark.node, name, sizeof(mark.node));
 	vs_strlcpy(mark.uuid, uuid, sizeof(mark.uuid));
-	return vs_mark_format(&mark);
+	return vs_owner_tag_format(&mark);
 }
 
 struct vs_vc_clone vs_clone_base(const struct vs_core *c,
@@ -135,7 +135,7 @@ struct vs_vc_clone vs_clone_base(const struct vs_core *c,
 		.folder = c->folder,
 		.name = name,
 		.uuid = uuid,
-		.pool = vs_pool_of(c, vs_host_get(&c->inv, host)),
+		.pool = vs_host_pool(c, vs_host_get(&c->inv, host)),
 		.host = host,
 		.policy = p->storage_policy[0] ? p->storage_policy : NULL,
 		.annotation = p->annotation,
@@ -157,11 +157,11 @@ int64_t vs_spec_send_instant(struct vs_core *c, const struct vs_node *n,
 
 	cl.datastore = p->key.store;
 	as.name = p->name;
-	vs_mac_of(c->cluster_id, p->name, 0, 0, as.mgmt_mac);
+	vs_mac_make(c->cluster_id, p->name, 0, 0, as.mgmt_mac);
 	for (unsigned int k = 0; k < VS_NICS_MAX; k++)
-		vs_mac_of(c->cluster_id, p->name, k + 1, 0, as.macs[k]);
+		vs_mac_make(c->cluster_id, p->name, k + 1, 0, as.macs[k]);
 	vs_uuid_random(uuid);
-	vs_spec_kv_take(&s, VS_KEY_OWNER, vs_owner_mark(c, p->name, uuid));
+	vs_spec_kv_take(&s, VS_KEY_OWNER, vs_vm_owner_tag(c, p->name, uuid));
 	vs_spec_kv_take(&s, VS_KEY_CLONE_SOURCE,
 			vs_clone_source_tag_format(&p->key.mark));
 	vs_spec_kv(&s, VS_KEY_FROM, "");

@@ -64,13 +64,13 @@ static void words_net(const struct vs_core *c, const struct vs_node *n,
 	of[VS_VC_G_DNS_SEARCH] = copy(p->dns_search);
 }
 
-void vs_guest_words_make(const struct vs_core *c, const struct vs_node *n,
-			 struct vs_guest_words *w)
+void vs_guest_info_make(const struct vs_core *c, const struct vs_node *n,
+			struct vs_guest_info *w)
 {
 	const struct vs_adapter *a = n->profile->adapter;
 	char macs[VS_MACS_LEN];
 
-	*w = (struct vs_guest_words) { .of = {
+	*w = (struct vs_guest_info) { .of = {
 		[VS_VC_G_ROOT_WRITES] = vs_strdup("TRUE"),
 		[VS_VC_G_NODE] = vs_strdup(n->name),
 		[VS_VC_G_ADAPTER] = vs_strdup(a->name),
@@ -90,7 +90,7 @@ void vs_guest_words_make(const struct vs_core *c, const struct vs_node *n,
 	words_net(c, n, w->of);
 }
 
-void vs_guest_words_free(struct vs_guest_words *w)
+void vs_guest_info_free(struct vs_guest_info *w)
 {
 	for (int i = 0; i < VS_VC_NGUEST; i++)
 		free(w->of[i]);
@@ -107,7 +107,7 @@ static uint64_t start(void)
 	return secret;
 }
 
-uint64_t vs_guest_words_hash(const char *const *of)
+uint64_t vs_guest_info_hash(const char *const *of)
 {
 	uint64_t h = start();
 
@@ -121,20 +121,20 @@ uint64_t vs_guest_words_hash(const char *const *of)
 	return h ? h : 1;
 }
 
-void vs_guest_words_seen(struct vs_vm *vm,
-			 const char *const *of)
+void vs_guest_info_observed(struct vs_vm *vm,
+			    const char *const *of)
 {
 	const char *root = of[VS_VC_G_ROOT_WRITES];
 	bool users = !root || strcasecmp(root, "TRUE") != 0;
 
-	vm->words.hash = vs_guest_words_hash(of);
+	vm->words.hash = vs_guest_info_hash(of);
 	if (vm->words.users_write != users)
 		vs_findings_outdate();
 	vm->words.users_write = users;
 	users_write |= users;
 }
 
-void vs_guest_words_check(struct vs_core *c)
+void vs_guest_info_check(struct vs_core *c)
 {
 	VS_FREE char *is = NULL, *fix = NULL;
 	const char *first = "";
@@ -145,7 +145,7 @@ void vs_guest_words_check(struct vs_core *c)
 
 		if (vm && vm->words.users_write &&
 		    vs_vm_owner(vm, c->folder, c->cluster_id) ==
-		    VS_OWNER_OURS && !n++)
+		    VS_OWNER_MANAGED && !n++)
 			first = c->nodes[i].name;
 	}
 	users_write = n > 0;
@@ -155,9 +155,11 @@ void vs_guest_words_check(struct vs_core *c)
 			 first, n == 1 ? "" : ", ...");
 	fix = vs_asprintf("svf vm rebuild %s\t# one that is idle gets the key before its next job, without this",
 			  first);
-	vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
-		VS_CHECK_GUEST_WRITES, c->conf->folder, is,
-		"guest_rpc.rpci.auth.cmd.info-set=TRUE", fix },
+	vs_finding_add(
+		VS_STOPS_NOTHING,
+		&(struct vs_says) { VS_CHECK_GUEST_WRITES, c->conf->folder, is,
+				    "guest_rpc.rpci.auth.cmd.info-set=TRUE",
+				    fix },
 		"users of guests may write guestinfo, which root acts on at boot: guest_rpc.rpci.auth.cmd.info-set=TRUE is %s",
 		is);
 }
@@ -169,40 +171,40 @@ static void want_set(struct vs_node *n, uint64_t want)
 		return;
 	n->words.want = want;
 	n->words.shown = 0;
-	n->words.state = VS_WORDS_OLD;
+	n->words.state = VS_GUEST_INFO_OLD;
 }
 
-void vs_guest_words_expect(struct vs_core *c)
+void vs_guest_info_expect(struct vs_core *c)
 {
 	vs_assert_locked();
 	for (size_t i = 0; i < c->nnodes; i++) {
-		struct vs_guest_words w;
+		struct vs_guest_info w;
 
-		vs_guest_words_make(c, &c->nodes[i], &w);
+		vs_guest_info_make(c, &c->nodes[i], &w);
 		want_set(&c->nodes[i],
-			 vs_guest_words_hash((const char *const *)w.of));
-		vs_guest_words_free(&w);
+			 vs_guest_info_hash((const char *const *)w.of));
+		vs_guest_info_free(&w);
 	}
 }
 
-bool vs_guest_words_right(const struct vs_node *n, const struct vs_vm *vm)
+bool vs_guest_info_is_current(const struct vs_node *n, const struct vs_vm *vm)
 {
 	return !vm->words.hash || !n->words.want ||
 	       vm->words.hash == n->words.want ||
 	       vm->words.hash == n->words.shown;
 }
 
-void vs_guest_words_asked(struct vs_node *n, const struct vs_vm *vm)
+void vs_guest_info_requested(struct vs_node *n, const struct vs_vm *vm)
 {
-	n->words.state = VS_WORDS_ASKED;
+	n->words.state = VS_GUEST_INFO_REQUESTED;
 	vs_strlcpy(n->words.version, vm ? vm->change_version : "",
 		   sizeof(n->words.version));
 }
 
-void vs_guest_words_done(struct vs_node *n, bool ok)
+void vs_guest_info_done(struct vs_node *n, bool ok)
 {
-	if (n->words.state == VS_WORDS_ASKED)
-		n->words.state = ok ? VS_WORDS_SET : VS_WORDS_OLD;
+	if (n->words.state == VS_GUEST_INFO_REQUESTED)
+		n->words.state = ok ? VS_GUEST_INFO_SET : VS_GUEST_INFO_OLD;
 }
 
 /* Can no user of its guest have written yet? */
@@ -213,12 +215,12 @@ static bool is_untouched(const struct vs_node *n, const struct vs_vm *vm)
 		(n->flags & VS_NODE_POWERING_UP));
 }
 
-void vs_guest_words_learn(struct vs_node *n, const struct vs_vm *vm)
+void vs_guest_info_learn(struct vs_node *n, const struct vs_vm *vm)
 {
-	if (n->words.state != VS_WORDS_SET || !vm->words.hash ||
+	if (n->words.state != VS_GUEST_INFO_SET || !vm->words.hash ||
 	    !strcmp(vm->change_version, n->words.version))
 		return;
-	n->words.state = VS_WORDS_OLD;
+	n->words.state = VS_GUEST_INFO_OLD;
 	if (vm->words.hash == n->words.want || !is_untouched(n, vm))
 		return;
 	n->words.shown = vm->words.hash;
@@ -226,7 +228,7 @@ void vs_guest_words_learn(struct vs_node *n, const struct vs_vm *vm)
 		n->name);
 }
 
-void vs_guest_words_stale(struct vs_node *n)
+void vs_guest_info_stale(struct vs_node *n)
 {
-	n->words.state = VS_WORDS_OLD;
+	n->words.state = VS_GUEST_INFO_OLD;
 }

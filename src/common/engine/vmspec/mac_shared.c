@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * MACs that another VM has too. A node's MACs follow from the cluster's id and
- * its name (util/name.c vs_mac_of), 22 bits in the range that vCenter leaves to
- * addresses made by hand: another Slurm cluster's VM, or any other VM, may have
- * the same one.
+ * its name (util/name.c vs_mac_make), 22 bits in the range that vCenter leaves
+ * to addresses made by hand: another Slurm cluster's VM, or any other VM, may
+ * have the same one.
  *
  * Rules: it is told, and no other MAC is chosen. A choice that depended on what
  * vCenter shows would change with each restart, two Slurm clusters would make way
@@ -52,7 +52,7 @@ static bool by_hand(const struct vs_nic *card)
 
 static bool is_other(const struct vs_core *c, const struct vs_vm *vm)
 {
-	return !vs_owner_is_ours(vs_vm_owner(vm, c->folder, c->cluster_id));
+	return !vs_owner_is_managed(vs_vm_owner(vm, c->folder, c->cluster_id));
 }
 
 bool vs_mac_may_be_shared(const struct vs_core *c, const struct vs_vm *vm)
@@ -72,8 +72,10 @@ static void found(const struct vs_node *n,
 	VS_FREE char *fix = vs_asprintf("govc object.collect -s VirtualMachine:%s name\t# which VM that is: give it another MAC address (Edit Settings)\nslurm.conf: or give node %s another name",
 					name, n->name);
 
-	vs_find(VS_STOPS_NOTHING, &(struct vs_says) {
-		VS_CHECK_MAC_SHARED, n->name, is, "a MAC of its own", fix },
+	vs_finding_add(
+		VS_STOPS_NOTHING,
+		&(struct vs_says) { VS_CHECK_MAC_SHARED, n->name, is,
+				    "a MAC of its own", fix },
 		"node %s: VM %s, which is not slurm-vsphere's of this cluster, has its MAC %s: on one network neither is reached reliably",
 		n->name, name, mac);
 }

@@ -41,7 +41,7 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 	if (!want[0])
 		return VS_FIT_RIGHT;	/* template unknown: judge nothing */
 	fit = vs_profile_fit(vm->profile, want);
-	return fit == VS_FIT_RIGHT && !vs_guest_words_right(n, vm) ?
+	return fit == VS_FIT_RIGHT && !vs_guest_info_is_current(n, vm) ?
 		VS_FIT_RECONFIGURE : fit;
 }
 
@@ -57,14 +57,16 @@ bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 
 bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm)
 {
-	const char *want = vs_pool_of(c, vm->host_ptr);
+	const char *want = vs_host_pool(c, vm->host_ptr);
 
 	return vm->pool[0] && want && strcmp(vm->pool, want);
 }
 
-enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
-			      const struct vs_vm *vm, const struct vs_claim *h,
-			      uint32_t job, uint32_t restart)
+enum vs_observed vs_node_observed_off(const struct vs_core *c,
+				      const struct vs_node *n,
+				      const struct vs_vm *vm,
+				      const struct vs_claim *h, uint32_t job,
+				      uint32_t restart)
 {
 	enum vs_profile_fit fit = vs_node_fit(c, n, vm);
 
@@ -72,16 +74,16 @@ enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
 	/* off, an instant clone is no more than a slow one */
 	if (fit == VS_FIT_REBUILD || !tag_right(n, vm, job, restart) ||
 	    n->profile->clone == VS_CLONE_INSTANT)
-		return VS_SEEN_OFF_STALE;
+		return VS_OBSERVED_OFF_STALE;
 	/* it may not leave with a device that has an address here */
 	if (h && (strcmp(h->host, vm->host) || vs_node_pool_wrong(c, vm)))
-		return !vs_move_may(n, vm) ? VS_SEEN_OFF_STALE :
+		return !vs_move_may(n, vm) ? VS_OBSERVED_OFF_STALE :
 			strcmp(h->host, vm->host) && vs_vm_bound(vm) ?
-			VS_SEEN_OFF_OTHER : VS_SEEN_OFF_ELSEWHERE;
+			VS_OBSERVED_OFF_OTHER : VS_OBSERVED_OFF_ELSEWHERE;
 	if (fit == VS_FIT_RECONFIGURE || !vs_node_nics_right(n, vm, h) ||
 	    !vs_hardware_right(c, n, vm, h))
-		return VS_SEEN_OFF_OTHER;
-	return VS_SEEN_OFF;
+		return VS_OBSERVED_OFF_OTHER;
+	return VS_OBSERVED_OFF;
 }
 
 bool vs_clone_source_lost(const struct vs_core *c, const struct vs_vm *child)

@@ -38,9 +38,11 @@ bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 /* Is the VM in a resource pool in which the configuration wants none of ours? */
 bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm);
 /* A VM of ours that is off, for a job that has this hold (NULL: none yet). */
-enum vs_seen vs_node_seen_off(const struct vs_core *c, const struct vs_node *n,
-			      const struct vs_vm *vm, const struct vs_claim *h,
-			      uint32_t job, uint32_t restart);
+enum vs_observed vs_node_observed_off(const struct vs_core *c,
+				      const struct vs_node *n,
+				      const struct vs_vm *vm,
+				      const struct vs_claim *h, uint32_t job,
+				      uint32_t restart);
 /* Its parent is gone, or another VM by now: it can't start. */
 bool vs_clone_source_lost(const struct vs_core *c, const struct vs_vm *child);
 
@@ -109,10 +111,10 @@ void vs_spec_hardware(const struct vs_core *c, const struct vs_node *n,
 		      struct vs_vc_hw *hw);
 /* The resource pool (moId) of VMs on this host; NULL: the host is NULL, or of no
  * cluster that the configuration names. */
-const char *vs_pool_of(const struct vs_core *c, const struct vs_host *host);
+const char *vs_host_pool(const struct vs_core *c, const struct vs_host *host);
 /* The mark of a VM of ours of that name and instance UUID, to be free()d. */
-char *vs_owner_mark(const struct vs_core *c, const char *name,
-		    const char *uuid);
+char *vs_vm_owner_tag(const struct vs_core *c, const char *name,
+		      const char *uuid);
 /* A clone of the profile's template on that host, as to its name and place; the
  * datastore, and what is in the VM, are the caller's. It borrows all strings. */
 struct vs_vc_clone vs_clone_base(const struct vs_core *c,
@@ -171,29 +173,29 @@ bool vs_hardware_settled(struct vs_core *c, const struct vs_node *n,
 /* ---- guest_words.c: what a guest reads at boot ------------------------- */
 
 /* By enum vs_vc_guest_key; NULL: the key is taken away. */
-struct vs_guest_words { char *of[VS_VC_NGUEST]; };
+struct vs_guest_info { char *of[VS_VC_NGUEST]; };
 
 /* What this node's VM must have. The caller frees it. Holds the core's lock. */
-void vs_guest_words_make(const struct vs_core *c, const struct vs_node *n,
-			 struct vs_guest_words *w);
-void vs_guest_words_free(struct vs_guest_words *w);
+void vs_guest_info_make(const struct vs_core *c, const struct vs_node *n,
+			struct vs_guest_info *w);
+void vs_guest_info_free(struct vs_guest_info *w);
 
 /* A hash of VS_VC_NGUEST values, never 0. "" is as NULL, and so is "no" of
  * VS_VC_G_PARENT, which instant clones have. */
-uint64_t vs_guest_words_hash(const char *const *of);
+uint64_t vs_guest_info_hash(const char *const *of);
 
 /* What vCenter shows of a VM, VS_VC_NGUEST values. The caller holds the core's
  * lock. */
-void vs_guest_words_seen(struct vs_vm *vm, const char *const *of);
+void vs_guest_info_observed(struct vs_vm *vm, const char *const *of);
 
 /* The finding of VMs without VS_VC_G_ROOT_WRITES, for vs_preflight(). */
-void vs_guest_words_check(struct vs_core *c);
+void vs_guest_info_check(struct vs_core *c);
 
 /* All nodes' expected hashes, after their addresses were chosen. */
-void vs_guest_words_expect(struct vs_core *c);
+void vs_guest_info_expect(struct vs_core *c);
 
 /* Are the VM's values those that were set? True also where it is unknown. */
-bool vs_guest_words_right(const struct vs_node *n, const struct vs_vm *vm);
+bool vs_guest_info_is_current(const struct vs_node *n, const struct vs_vm *vm);
 
 /*
  * The values that a node's VM shows after a call that sets them are learned in
@@ -202,10 +204,10 @@ bool vs_guest_words_right(const struct vs_node *n, const struct vs_vm *vm);
  * right if the call succeeded, vm has another changeVersion since, and no user of
  * its guest can have written. The caller holds the core's lock.
  */
-void vs_guest_words_asked(struct vs_node *n, const struct vs_vm *vm);
-void vs_guest_words_done(struct vs_node *n, bool ok);
+void vs_guest_info_requested(struct vs_node *n, const struct vs_vm *vm);
+void vs_guest_info_done(struct vs_node *n, bool ok);
 /* The guest may write from now on: what was shown may be its own. */
-void vs_guest_words_stale(struct vs_node *n);
-void vs_guest_words_learn(struct vs_node *n, const struct vs_vm *vm);
+void vs_guest_info_stale(struct vs_node *n);
+void vs_guest_info_learn(struct vs_node *n, const struct vs_vm *vm);
 
 #endif

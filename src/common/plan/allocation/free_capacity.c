@@ -197,7 +197,7 @@ static void sum_nowhere(const struct now *u)
 		vs_shared_capacity_take_vm(u->inv, vm, u->s->folder,
 					   u->s->cluster_id, t);
 		u->s->stray_strangers +=
-			vs_vm_stranger(vm, u->s->folder, u->s->cluster_id);
+			vs_vm_is_foreign(vm, u->s->folder, u->s->cluster_id);
 	}
 	u->s->strangers += u->s->stray_strangers;
 	for (size_t i = 0; i < u->s->nlost; i++)

@@ -244,9 +244,9 @@ static uint32_t sum_card(const struct vs_vm *vm, const struct vs_nic *c,
 							 i, c);
 			continue;
 		}
-		if (vs_owner_is_ours(owner))
+		if (vs_owner_is_managed(owner))
 			s->pf[i].ours++;
-		else if (owner == VS_OWNER_SUSPECT)
+		else if (owner == VS_OWNER_UNVERIFIED)
 			s->pf[i].suspect++;
 		else
 			s->pf[i].foreign++;
@@ -366,7 +366,7 @@ void vs_ledger_sum_without(const struct vs_ledger *l,
 		if (gone && gone(arg, vm->name, vm))
 			continue;
 		sum_vm(vm, folder, cluster_id, sum);
-		sum->strangers += vs_vm_stranger(vm, folder, cluster_id);
+		sum->strangers += vs_vm_is_foreign(vm, folder, cluster_id);
 	}
 	if (of) {
 		LIST_FOREACH(hold, &of->list, on_host)

@@ -208,7 +208,7 @@ void vs_shared_capacity_take_vm(const struct vs_inventory *inv,
 
 	/* others' may be in another pool, on another datastore */
 	if (!vm->readable || vm->power == VS_POWER_UNKNOWN ||
-	    !vs_owner_is_ours(vs_vm_owner(vm, folder, cluster_id)))
+	    !vs_owner_is_managed(vs_vm_owner(vm, folder, cluster_id)))
 		return;
 	share_now(inv, vm, &now);
 	if (told->there) {

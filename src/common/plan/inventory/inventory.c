@@ -457,10 +457,10 @@ bool vs_vm_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
 /* ---- whose a VM is ------------------------------------------------------ */
 
 /* Parsed once: whose a VM is is asked in every sum. */
-void vs_vm_set_mark(struct vs_vm *vm, const char *mark)
+void vs_vm_set_owner_tag(struct vs_vm *vm, const char *mark)
 {
 	vs_str_replace(&vm->owner_mark, mark);
-	vm->marked = mark && !vs_mark_parse(mark, &vm->mark);
+	vm->marked = mark && !vs_owner_tag_parse(mark, &vm->mark);
 }
 
 void vs_vm_set_clone_source(struct vs_inventory *inv, struct vs_vm *vm,
@@ -484,7 +484,7 @@ void vs_vm_set_bases(struct vs_vm *vm, const char *bases)
 enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 			  const char *cluster_id)
 {
-	const struct vs_mark *mark = &vm->mark;
+	const struct vs_owner_tag *mark = &vm->mark;
 
 	if (!vm->owner_mark || !vm->owner_mark[0])
 		return VS_OWNER_FOREIGN;
@@ -494,24 +494,24 @@ enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 		       cluster_id[0] && strcmp(mark->cluster, cluster_id) ?
 		       VS_OWNER_OTHER_CLUSTER : VS_OWNER_FOREIGN;
 	if (!vm->marked)
-		return VS_OWNER_SUSPECT;
+		return VS_OWNER_UNVERIFIED;
 	/* a template, a copy, a restore or a renamed VM carries the mark too */
 	if (vm->is_template || strcmp(mark->node, vm->name) ||
 	    (strcasecmp(mark->uuid, vm->uuid) &&
 	     strcasecmp(mark->uuid, vm->clone.bios_uuid)))
-		return VS_OWNER_SUSPECT;
+		return VS_OWNER_UNVERIFIED;
 	/* our own id is lost: nothing can be told from another cluster's */
 	if (!cluster_id || !cluster_id[0])
-		return VS_OWNER_SUSPECT;
+		return VS_OWNER_UNVERIFIED;
 	if (strcmp(mark->cluster, cluster_id))
 		return VS_OWNER_OTHER_CLUSTER;
 	if (!folder || !folder[0] || strcmp(vm->folder, folder))
-		return VS_OWNER_SUSPECT;
-	return vm->as_parent ? VS_OWNER_CLONE_SOURCE : VS_OWNER_OURS;
+		return VS_OWNER_UNVERIFIED;
+	return vm->as_parent ? VS_OWNER_CLONE_SOURCE : VS_OWNER_MANAGED;
 }
 
-bool vs_vm_stranger(const struct vs_vm *vm, const char *folder,
-		    const char *cluster_id)
+bool vs_vm_is_foreign(const struct vs_vm *vm, const char *folder,
+		      const char *cluster_id)
 {
 	return folder && !strcmp(vm->folder, folder) &&
 	       vs_vm_owner(vm, folder, cluster_id) == VS_OWNER_OTHER_CLUSTER;

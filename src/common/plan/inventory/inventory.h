@@ -141,10 +141,11 @@ struct vs_vm {
 	bool is_template;
 	bool tools_running;
 	char uuid[VS_UUID_LEN];		/* config.instanceUuid */
-	/* extraConfig slurm.vsphere.owner, or NULL; set by vs_vm_set_mark */
+	/* extraConfig slurm.vsphere.owner, or NULL; set by
+	 * vs_vm_set_owner_tag */
 	char *owner_mark;
 	bool marked;			/* it is a mark, and says: */
-	struct vs_mark mark;
+	struct vs_owner_tag mark;
 	char profile[24];
 	struct {
 		uint64_t hash;		/* of what its guest will read; 0: unknown */
@@ -257,7 +258,7 @@ struct vs_vm *vs_vm_get(const struct vs_inventory *inv, const char *moid);
 struct vs_vm *vs_vm_get_named(const struct vs_inventory *inv,
 			      const char *folder, const char *name);
 /* Its owner's mark as found, NULL: none. */
-void vs_vm_set_mark(struct vs_vm *vm, const char *mark);
+void vs_vm_set_owner_tag(struct vs_vm *vm, const char *mark);
 /* Of what it says to be a parent, NULL: it doesn't. */
 void vs_vm_set_clone_source(struct vs_inventory *inv, struct vs_vm *vm,
 			    const char *mark);
@@ -313,22 +314,22 @@ bool vs_vm_lies_on(const struct vs_inventory *inv, const struct vs_vm *vm,
 
 /* Whose VM it is: the four tests of ownership. */
 enum vs_owner {
-	VS_OWNER_OURS,
+	VS_OWNER_MANAGED,
 	VS_OWNER_CLONE_SOURCE,	/* managed, a clone source: no node's */
 	VS_OWNER_FOREIGN,	/* no mark of any slurm-vsphere */
-	VS_OWNER_SUSPECT,	/* our mark, but a test fails */
+	VS_OWNER_UNVERIFIED,	/* our mark, but a test fails */
 	VS_OWNER_OTHER_CLUSTER,	/* a sound mark of another cluster's id */
 };
 enum vs_owner vs_vm_owner(const struct vs_vm *vm, const char *folder,
 			  const char *cluster_id);
 /* Returns true for a node's VM and for a clone source: VMs that slurm-vsphere
  * has created for this cluster. */
-static inline bool vs_owner_is_ours(enum vs_owner o)
+static inline bool vs_owner_is_managed(enum vs_owner o)
 {
-	return o == VS_OWNER_OURS || o == VS_OWNER_CLONE_SOURCE;
+	return o == VS_OWNER_MANAGED || o == VS_OWNER_CLONE_SOURCE;
 }
 /* Another cluster's, in our folder: nothing may be done there. */
-bool vs_vm_stranger(const struct vs_vm *vm, const char *folder,
-		    const char *cluster_id);
+bool vs_vm_is_foreign(const struct vs_vm *vm, const char *folder,
+		      const char *cluster_id);
 
 #endif

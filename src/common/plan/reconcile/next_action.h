@@ -9,34 +9,34 @@
 
 #include <stdbool.h>
 
-enum vs_wanted {
-	VS_WANT_OFF,		/* node powered down or powering down, VM kept */
-	VS_WANT_GONE,		/* the same, VM not kept (Retention, job's end) */
-	VS_WANT_READY,		/* allocated, Slurm hasn't asked for power yet:
+enum vs_desired {
+	VS_DESIRED_OFF,		/* node powered down or powering down, VM kept */
+	VS_DESIRED_GONE, /* the same, VM not kept (Retention, job's end) */
+	VS_DESIRED_READY,	/* allocated, Slurm hasn't asked for power yet:
 				 * build and configure it, keep it off */
-	VS_WANT_ON,		/* POWERING_UP: boot it */
-	VS_WANT_KEEP,		/* up (idle or with jobs): leave it as it runs */
-	VS_WANT_AHEAD,		/* powered down, a job is planned on it: build
+	VS_DESIRED_ON,		/* POWERING_UP: boot it */
+	VS_DESIRED_KEEP, /* up (idle or with jobs): leave it as it runs */
+	VS_DESIRED_AHEAD,	/* powered down, a job is planned on it: build
 				 * it where there is none, keep it off */
-	VS_WANT_RENEW,		/* up, but the claim needs another VM or host:
+	VS_DESIRED_RENEW,	/* up, but the claim needs another VM or host:
 				 * safe rebuild (slurmctld was told) */
 	VS_WANTS
 };
 
-enum vs_seen {
-	VS_SEEN_UNKNOWN,	/* unreadable, host away, vCenter away */
-	VS_SEEN_BUSY,		/* a task is running on it, our own or another */
-	VS_SEEN_NONE,		/* no VM of that name in our folder */
-	VS_SEEN_NONE_INSTANT,	/* the same, and the one that is made comes on
+enum vs_observed {
+	VS_OBSERVED_UNKNOWN,	/* unreadable, host away, vCenter away */
+	VS_OBSERVED_BUSY, /* a task is running on it, our own or another */
+	VS_OBSERVED_NONE,		/* no VM of that name in our folder */
+	VS_OBSERVED_NONE_INSTANT, /* the same, and the one that is made comes on
 				 * at once: an instant clone */
-	VS_SEEN_OFF,		/* managed, off, right profile, right host */
-	VS_SEEN_OFF_ELSEWHERE,	/* right profile, other host than the hold's */
-	VS_SEEN_OFF_OTHER,	/* same template, other settings */
-	VS_SEEN_OFF_STALE,	/* other template (version): rebuild */
-	VS_SEEN_ON,		/* on, right profile */
-	VS_SEEN_ON_WRONG,	/* on, wrong profile, host or card */
-	VS_SEEN_SUSPENDED,	/* managed, its guest's memory in a file */
-	VS_SEEN_ALIEN,		/* the name is taken by a foreign or suspect VM */
+	VS_OBSERVED_OFF,	/* managed, off, right profile, right host */
+	VS_OBSERVED_OFF_ELSEWHERE, /* right profile, other host than the hold's */
+	VS_OBSERVED_OFF_OTHER,	/* same template, other settings */
+	VS_OBSERVED_OFF_STALE,	/* other template (version): rebuild */
+	VS_OBSERVED_ON,		/* on, right profile */
+	VS_OBSERVED_ON_WRONG,	/* on, wrong profile, host or card */
+	VS_OBSERVED_SUSPENDED,	/* managed, its guest's memory in a file */
+	VS_OBSERVED_FOREIGN, /* the name is taken by a foreign or suspect VM */
 	VS_SEENS
 };
 
@@ -55,19 +55,19 @@ enum vs_action {
 	VS_ACTIONS
 };
 
-enum vs_action vs_step(enum vs_wanted wanted, enum vs_seen seen);
+enum vs_action vs_next_action(enum vs_desired wanted, enum vs_observed seen);
 /* There is none, however it would be made. */
-static inline bool vs_seen_none(enum vs_seen s)
+static inline bool vs_observed_none(enum vs_observed s)
 {
-	return s == VS_SEEN_NONE || s == VS_SEEN_NONE_INSTANT;
+	return s == VS_OBSERVED_NONE || s == VS_OBSERVED_NONE_INSTANT;
 }
 /* What becomes of a job in it can't be told. */
-static inline bool vs_seen_unsure(enum vs_seen s)
+static inline bool vs_observed_unsure(enum vs_observed s)
 {
-	return s == VS_SEEN_UNKNOWN || s == VS_SEEN_SUSPENDED;
+	return s == VS_OBSERVED_UNKNOWN || s == VS_OBSERVED_SUSPENDED;
 }
-const char *vs_wanted_name(enum vs_wanted w);
-const char *vs_seen_name(enum vs_seen s);
+const char *vs_desired_name(enum vs_desired w);
+const char *vs_observed_name(enum vs_observed s);
 const char *vs_action_name(enum vs_action a);
 
 #endif

@@ -56,13 +56,13 @@ static uint64_t weight_of(const node_record_t *node_ptr, enum vs_avail avail,
 {
 	uint64_t weight = node_ptr->sched_weight, of_admin;
 
-	if (avail == VS_AVAIL_WARM && !renew)
+	if (avail == VS_AVAIL_RUNNING && !renew)
 		return weight;
 	of_admin = common->known && !common->differs ? common->weight :
 		node_ptr->config_ptr->weight;
 	weight &= OUTSIDE_FLEX | CONS_TRES;
 	weight |= of_admin << 8;
-	return avail == VS_AVAIL_WARM ? weight : weight | BOOT;
+	return avail == VS_AVAIL_RUNNING ? weight : weight | BOOT;
 }
 
 /* Two bits above cons_tres' byte, for those alone that must boot: they come last
@@ -82,7 +82,9 @@ static uint32_t weight_with_preference(uint32_t weight, uint64_t prefer)
 }
 
 static const uint64_t preference[] = {
-	[VS_AVAIL_WARM] = 0, [VS_AVAIL_OFF] = 1, [VS_AVAIL_NEW] = 2,
+	[VS_AVAIL_RUNNING] = 0,
+	[VS_AVAIL_STOPPED] = 1,
+	[VS_AVAIL_TO_CREATE] = 2,
 	[VS_AVAIL_NONE] = 3,
 };
 

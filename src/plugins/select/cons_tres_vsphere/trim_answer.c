@@ -73,7 +73,7 @@ void vs_answer_narrow(const struct vs_candidates *all, const bitstr_t *answer,
 
 		if (bit_test((bitstr_t *)answer, at) ||
 		    vs_bits_has(all->required, at) ||
-		    all->avail[i] == VS_AVAIL_WARM ||
+		    all->avail[i] == VS_AVAIL_RUNNING ||
 		    (n <= KINDS && !among(kinds, n, features(at))))
 			continue;
 		bit_clear(bitmap, at);
