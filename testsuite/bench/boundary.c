@@ -205,8 +205,10 @@ static void scheduler_round(int time)
 	const int *gang = all + VMS + time * GANG;
 	size_t surplus[GANG], nsurplus, left;
 	struct vs_err err = { 0 };
-	const struct vs_asker a = { .job = 100 + (uint32_t)time, .rank = 1,
-				    .now = 1000, .lasts = 3600 };
+	const struct vs_requesting_job a = { .job = 100 + (uint32_t)time,
+					     .rank = 1,
+					     .now = 1000,
+					     .lasts = 3600 };
 	char why[200];
 
 	api->room(all, NODES, avail, why, sizeof(why));

@@ -101,10 +101,11 @@ static void scheduler(int round, const int *all, enum vs_avail *avail)
 	struct vs_err err = { 0 };
 	char why[200];
 	int64_t t[KINDS + 1], now_s = time(NULL);
-	const struct vs_asker asker = { .job = 100 + (uint32_t)round,
+	const struct vs_requesting_job asker = { .job = 100 + (uint32_t)round,
 					.rank = 1, .now = now_s, .lasts = 3600 };
-	const struct vs_asker waits = { .job = 1, .rank = 2, .now = now_s,
-					.lasts = 3600 };
+	const struct vs_requesting_job waits = {
+		.job = 1, .rank = 2, .now = now_s, .lasts = 3600
+	};
 
 	t[ROOM] = now_us();
 	api->room(all, NODES, avail, why, sizeof(why));

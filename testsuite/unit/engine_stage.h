@@ -67,7 +67,7 @@ static __attribute__((constructor)) void lock_not_needed(void)
 #define vs_orphans_query_slurm(...) \
 	TAKES_LOCK_VOID(vs_orphans_query_slurm(__VA_ARGS__))
 #define vs_prefetch_read(...) TAKES_LOCK_VOID(vs_prefetch_read(__VA_ARGS__))
-#define vs_when_look(...) TAKES_LOCK_VOID(vs_when_look(__VA_ARGS__))
+#define vs_forecast_read_slurm(...) TAKES_LOCK_VOID(vs_forecast_read_slurm(__VA_ARGS__))
 #define vs_leaving_say(...) TAKES_LOCK_VOID(vs_leaving_say(__VA_ARGS__))
 #define vs_outbox_send(...) TAKES_LOCK_VOID(vs_outbox_send(__VA_ARGS__))
 
@@ -124,21 +124,22 @@ STAGE void times_are_true(void)
 {
 	struct vs_core *c = &vs_core;
 
-	for (size_t k = 0; k < vs_whens.nkinds; k++) {
-		struct vs_gains kept;
-		const struct vs_curve *made = vs_when_curve(c, k);
+	for (size_t k = 0; k < vs_forecast.nkinds; k++) {
+		struct vs_capacity_released kept;
+		const struct vs_curve *made = vs_forecast_curve(c, k);
 
-		kept = vs_whens.kinds[k].gains;
-		vs_whens.kinds[k].gains = (struct vs_gains) { .turn = 0 };
-		made = vs_when_curve(c, k);
+		kept = vs_forecast.kinds[k].gains;
+		vs_forecast.kinds[k].gains =
+			(struct vs_capacity_released) { .turn = 0 };
+		made = vs_forecast_curve(c, k);
 		assert_int_equal(made->n, kept.curve.n);
 		for (size_t i = 0; i < c->nnodes; i++)
 			assert_int_equal(made->gains[i].much,
 					 kept.curve.gains[i].much);
 		for (size_t i = 0; i < made->n; i++)
 			assert_int_equal(made->sum[i], kept.curve.sum[i]);
-		vs_gains_clear(&vs_whens.kinds[k].gains);
-		vs_whens.kinds[k].gains = kept;
+		vs_capacity_released_clear(&vs_forecast.kinds[k].gains);
+		vs_forecast.kinds[k].gains = kept;
 	}
 	for (size_t i = 0; i < c->nnodes && c->ready; i++)
 		assert_int_equal(vs_node_summary_get(c, (int)i)->holds,
@@ -205,7 +206,7 @@ STAGE int id(const char *node)
 STAGE void refuse(uint32_t job, const int *ids, size_t n, size_t need,
 		  const char *why)
 {
-	struct vs_asker a = { .job = job, .lasts = 3600 };
+	struct vs_requesting_job a = { .job = job, .lasts = 3600 };
 
 	vs_job_refused(&vs_core, &a, ids, n, need, why);
 }

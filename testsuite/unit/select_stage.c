@@ -139,8 +139,8 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 	return n <= w.ever;
 }
 
-static void core_refused(const struct vs_asker *a, const int *ids, size_t n,
-			 size_t need, size_t have, const char *why)
+static void core_refused(const struct vs_requesting_job *a, const int *ids,
+			 size_t n, size_t need, size_t have, const char *why)
 {
 	assert_int_equal(a->job, 7);
 	w.refused++;
@@ -180,8 +180,8 @@ uint16_t slurm_job_preempt_mode(job_record_t *job_ptr)
 	return mode ? mode : PREEMPT_MODE_REQUEUE;
 }
 
-static size_t core_spare(const struct vs_asker *a, const int *ids, size_t n,
-			 enum vs_avail *avail, size_t *left)
+static size_t core_spare(const struct vs_requesting_job *a, const int *ids,
+			 size_t n, enum vs_avail *avail, size_t *left)
 {
 	(void)ids;
 	*left = MIN(n, w.left);
@@ -194,8 +194,8 @@ static size_t core_spare(const struct vs_asker *a, const int *ids, size_t n,
 	return MIN(n, w.spare);
 }
 
-static int64_t core_when(const struct vs_asker *a, const int *ids, size_t n,
-			 int64_t from)
+static int64_t core_when(const struct vs_requesting_job *a, const int *ids,
+			 size_t n, int64_t from)
 {
 	time_t when = w.when;
 
@@ -205,8 +205,8 @@ static int64_t core_when(const struct vs_asker *a, const int *ids, size_t n,
 	return when > from ? when : from;
 }
 
-static bool core_others_give(const struct vs_asker *a, const int *ids, size_t n,
-			     int64_t by)
+static bool core_others_give(const struct vs_requesting_job *a, const int *ids,
+			     size_t n, int64_t by)
 {
 	(void)a;
 	(void)ids;
@@ -215,8 +215,8 @@ static bool core_others_give(const struct vs_asker *a, const int *ids, size_t n,
 	return w.others_give;
 }
 
-static void core_planned(const struct vs_asker *a, const int *ids, size_t n,
-			 int64_t start)
+static void core_planned(const struct vs_requesting_job *a, const int *ids,
+			 size_t n, int64_t start)
 {
 	assert_int_equal(a->job, 7);
 	w.planned++;

@@ -239,7 +239,7 @@ static void a_breaker_is_seen_half_open_and_open(void **state)
 
 static void a_wait_begins_with_the_first_refusal_for_vfs(void **state)
 {
-	struct vs_asker nodes = { .job = 9, .lacks = VS_LACKS_NODES };
+	struct vs_requesting_job nodes = { .job = 9, .lacks = VS_LACKS_NODES };
 	int one = id("vm1");
 
 	(void)state;

@@ -143,7 +143,7 @@ static void it_is_not_waited_for_for_ever(void **state)
 static void was_told(uint32_t job, int wants, enum vs_lacks lacks,
 		     bool backfill)
 {
-	struct vs_asker a = {
+	struct vs_requesting_job a = {
 		.job = job, .lasts = 3600, .lacks = lacks,
 		.in_backfill = backfill,
 	};
@@ -207,8 +207,8 @@ static void a_vgpu_of_another_profile_gives_way(void **state)
 	end_job(7, "vm1");
 	wants[0] = id("vm4");
 	wants[1] = id("vm5");
-	assert_true(vs_when_shared(&vs_core, vs_core.nodes[0].profile,
-				   vs_core.nodes[3].profile));
+	assert_true(vs_forecast_shared(&vs_core, vs_core.nodes[0].profile,
+				       vs_core.nodes[3].profile));
 	assert_int_equal(vs_query_capacity(&vs_core, wants, 2, NULL, NULL, 0),
 			 0);
 	refuse(8, wants, 2, 2, "no vGPU");

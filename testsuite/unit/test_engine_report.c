@@ -153,7 +153,7 @@ static void slurms_own_plan_is_what_is_expected(void **state)
 	waits = VS_WAITS_CAPACITY;
 	refused_and_said();
 	planned.start = vs_wall_ms() / 1000 + 7200;
-	vs_expect_clock(planned.start, at, sizeof(at));
+	vs_clock_text(planned.start, at, sizeof(at));
 	vs_jobs_recheck(&vs_core);
 	assert_non_null(strstr(reason_said(now + 10000), at));
 	/* by seconds only: no news */
@@ -162,7 +162,7 @@ static void slurms_own_plan_is_what_is_expected(void **state)
 	assert_null(reason_said(now + 50000));
 	vs_strlcpy(was, at, sizeof(was));
 	planned.start += 7200;
-	vs_expect_clock(planned.start, at, sizeof(at));
+	vs_clock_text(planned.start, at, sizeof(at));
 	vs_jobs_recheck(&vs_core);
 	vs_refusals()->wiped = true;
 	assert_non_null(strstr(reason_said(now + 90000), at));
@@ -289,7 +289,7 @@ static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 
 static void what_a_job_waited_for_is_told_by_its_parts(void **state)
 {
-	struct vs_asker a = { .job = 7, .lacks = VS_LACKS_VFS };
+	struct vs_requesting_job a = { .job = 7, .lacks = VS_LACKS_VFS };
 	int one = id("vm1");
 	struct vs_wait w = { .job = 7, .ids = &one, .n = 1 };
 	VS_FREE char *text = NULL;

@@ -28,8 +28,8 @@ static size_t room(int n, const char *expected)
 	size_t got = vs_query_capacity(&vs_core, ids, (size_t)ids_of(n, ids),
 				       NULL, why, sizeof(why));
 
-	vs_lack_words(&vs_core, ids, (size_t)n, (size_t)n, got, why, words,
-		      sizeof(words));
+	vs_shortage_text(&vs_core, ids, (size_t)n, (size_t)n, got, why, words,
+			 sizeof(words));
 	snprintf(need, sizeof(need), n == 1 ? "needs 1 sriov-roce VF, " :
 		 "needs %d sriov-roce VFs on %d nodes, ", n, n);
 	assert_memory_equal(words, need, strlen(need));

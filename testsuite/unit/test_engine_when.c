@@ -9,7 +9,7 @@
 
 #define T0 1800000000		/* now, for Slurm */
 
-static struct vs_asker asker = { .job = 50, .rank = 5, .now = T0,
+static struct vs_requesting_job asker = { .job = 50, .rank = 5, .now = T0,
 				 .lasts = 3600 };
 
 static struct vs_slurm_job_look seen[8];
@@ -30,7 +30,7 @@ static int64_t in_s(const char *a, const char *b)
 {
 	int ids[2] = { id(a), b ? id(b) : 0 };
 
-	return vs_when(&vs_core, &asker, ids, b ? 2 : 1, T0) - T0;
+	return vs_start_time(&vs_core, &asker, ids, b ? 2 : 1, T0) - T0;
 }
 
 static size_t left;		/* what those before leave of them */
@@ -40,7 +40,7 @@ static size_t spare_of(const char *a, const char *b)
 	int ids[2] = { id(a), id(b) };
 	enum vs_avail avail[2] = { VS_AVAIL_TO_CREATE, VS_AVAIL_TO_CREATE };
 
-	return vs_when_spare(&vs_core, &asker, ids, 2, avail, &left);
+	return vs_forecast_surplus(&vs_core, &asker, ids, 2, avail, &left);
 }
 
 static uint32_t passes;		/* of backfill, when a plan is made */
@@ -48,26 +48,26 @@ static uint32_t passes;		/* of backfill, when a plan is made */
 static void plan(uint32_t job, uint64_t rank, const char *node, int64_t in,
 		 int64_t lasts)
 {
-	struct vs_asker a = { .job = job, .rank = rank, .now = T0,
+	struct vs_requesting_job a = { .job = job, .rank = rank, .now = T0,
 			      .lasts = lasts, .passes = passes };
 	int one = id(node);
 
-	vs_when_planned(&vs_core, &a, &one, 1, T0 + in);
+	vs_forecast_planned(&vs_core, &a, &one, 1, T0 + in);
 }
 
 /* Two VFs for four names; 7 has vm1, 8 has vm2. */
 static void begin_full(void)
 {
 	begin(4, 2, 1, "warm");
-	vs_when_clear();
-	vs_when_renew(&vs_core);
-	vs_when_down_set(10000);
+	vs_forecast_clear();
+	vs_forecast_renew(&vs_core);
+	vs_forecast_down_set(10000);
 	asker.in_order = false;
 	ready();
 	bring_up(7, "vm1");
 	bring_up(8, "vm2");
-	vs_when_until(&vs_core, 7, T0 + 100);
-	vs_when_until(&vs_core, 8, T0 + 500);
+	vs_forecast_job_end(&vs_core, 7, T0 + 100);
+	vs_forecast_job_end(&vs_core, 8, T0 + 500);
 }
 
 static void a_vf_comes_with_a_jobs_end_and_its_vms(void **state)
@@ -80,7 +80,7 @@ static void a_vf_comes_with_a_jobs_end_and_its_vms(void **state)
 	assert_int_equal(in_s("vm1", NULL), 0);
 	/* vm1's VF is its own: for vm3 there is the other one */
 	assert_int_equal(in_s("vm1", "vm3"), 510);
-	vs_when_until(&vs_core, 7, T0 + 900);
+	vs_forecast_job_end(&vs_core, 7, T0 + 900);
 	assert_int_equal(in_s("vm3", NULL), 510);
 	assert_int_equal(in_s("vm3", "vm4"), 910);
 }
@@ -93,7 +93,7 @@ static void an_idle_vm_gives_way_at_once(void **state)
 	assert_int_equal(in_s("vm3", NULL), 10);
 	powered_down("vm1");
 	assert_int_equal(in_s("vm3", NULL), 0);
-	vs_when_down_set(10000);
+	vs_forecast_down_set(10000);
 	assert_int_equal(in_s("vm3", "vm4"), 510);
 }
 
@@ -103,7 +103,7 @@ static void the_next_job_on_it_counts(void **state)
 	begin_full();
 	end_job(7, "vm1");
 	assert_int_equal(job_begin(9, "vm1", NULL), 0);
-	vs_when_until(&vs_core, 9, T0 + 300);
+	vs_forecast_job_end(&vs_core, 9, T0 + 300);
 	assert_int_equal(in_s("vm3", NULL), 310);
 }
 
@@ -112,12 +112,12 @@ static void the_job_that_stays_longest_keeps_a_shared_vm(void **state)
 	(void)state;
 	begin_full();
 	assert_int_equal(job_begin(9, "vm1", NULL), 0);
-	vs_when_until(&vs_core, 9, T0 + 50);
+	vs_forecast_job_end(&vs_core, 9, T0 + 50);
 	assert_int_equal(in_s("vm3", NULL), 110);
-	vs_when_until(&vs_core, 9, T0 + 700);
+	vs_forecast_job_end(&vs_core, 9, T0 + 700);
 	turns(60);
 	assert_int_equal(in_s("vm3", NULL), 510);
-	vs_when_until(&vs_core, 9, T0 + 200);
+	vs_forecast_job_end(&vs_core, 9, T0 + 200);
 	assert_int_equal(in_s("vm3", NULL), 210);
 	/* Slurm has both; the one that isn't the longest there isn't lost */
 	vs_core.port = &port;
@@ -130,7 +130,7 @@ static void the_job_that_stays_longest_keeps_a_shared_vm(void **state)
 	seen[2] = (struct vs_slurm_job_look) { .job = 9,
 					       .is = VS_JOB_RUNNING,
 					       .end = T0 + 50 };
-	vs_when_look(&vs_core);
+	vs_forecast_read_slurm(&vs_core);
 	vs_core.port = NULL;
 	assert_int_equal(in_s("vm3", NULL), 110);
 }
@@ -141,17 +141,17 @@ static void what_strangers_hold_is_not_in_sight(void **state)
 
 	(void)state;
 	begin(3, 2, 1, "warm");
-	vs_when_clear();
-	vs_when_renew(&vs_core);
+	vs_forecast_clear();
+	vs_forecast_renew(&vs_core);
 	ready();
 	vm = fake_add_vm("theirs", "group-other", "host-2", true);
 	vm->has_card = true;
 	vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
 	fake_show(vm);
 	bring_up(7, "vm1");
-	vs_when_until(&vs_core, 7, T0 + 100);
+	vs_forecast_job_end(&vs_core, 7, T0 + 100);
 	assert_true(in_s("vm2", NULL) > 0 && in_s("vm2", NULL) < 200);
-	assert_int_equal(in_s("vm2", "vm3"), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm2", "vm3"), VS_START_UNKNOWN);
 }
 
 /* ---- whose end is unknown --------------------------------------------------- */
@@ -160,8 +160,8 @@ static void what_strangers_hold_is_not_in_sight(void **state)
 static void begin_half(void)
 {
 	begin(4, 2, 2, "warm");
-	vs_when_clear();
-	vs_when_renew(&vs_core);
+	vs_forecast_clear();
+	vs_forecast_renew(&vs_core);
 	asker.in_order = false;
 	ready();
 	bring_up(7, "vm1");
@@ -186,8 +186,8 @@ static void of_a_vm_out_of_reach_nobody_knows_when(void **state)
 	(void)state;
 	begin_half();
 	answers("vm1", false);
-	assert_int_equal(in_s("vm1", NULL), VS_WHEN_UNKNOWN);
-	assert_int_equal(in_s("vm1", "vm2"), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm1", NULL), VS_START_UNKNOWN);
+	assert_int_equal(in_s("vm1", "vm2"), VS_START_UNKNOWN);
 	/* smaller ones do without it */
 	assert_int_equal(in_s("vm2", "vm3"), 0);
 	answers("vm1", true);
@@ -200,10 +200,10 @@ static void the_end_of_its_job_says_nothing_of_a_vm_out_of_reach(void **state)
 	(void)state;
 	begin_half();
 	bring_up(8, "vm2");
-	vs_when_until(&vs_core, 8, T0 + 100);
+	vs_forecast_job_end(&vs_core, 8, T0 + 100);
 	assert_true(in_s("vm2", NULL) < 200);
 	answers("vm2", false);
-	assert_int_equal(in_s("vm2", NULL), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm2", NULL), VS_START_UNKNOWN);
 }
 
 static void of_a_foreign_vm_in_its_place_nobody_knows_when(void **state)
@@ -215,8 +215,8 @@ static void of_a_foreign_vm_in_its_place_nobody_knows_when(void **state)
 	vm = fake_add_vm("vm2", "group-v1", "host-1", false);
 	fake_show(vm);
 	turn();
-	assert_int_equal(in_s("vm2", NULL), VS_WHEN_UNKNOWN);
-	assert_int_equal(in_s("vm1", "vm2"), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm2", NULL), VS_START_UNKNOWN);
+	assert_int_equal(in_s("vm1", "vm2"), VS_START_UNKNOWN);
 	assert_int_equal(in_s("vm1", "vm3"), 0);
 	fake_remove(vm);
 	turn();
@@ -237,7 +237,7 @@ static void what_ends_by_itself_is_believed_for_five_minutes(void **state)
 	vs_node_mark_changed(n);
 	assert_int_equal(in_s("vm1", "vm2"), 60);
 	now += 2000;
-	assert_int_equal(in_s("vm1", "vm2"), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm1", "vm2"), VS_START_UNKNOWN);
 	node_set_ending_ms(n, 0);
 	vs_node_mark_changed(n);
 	assert_int_equal(in_s("vm1", "vm2"), 0);
@@ -254,7 +254,7 @@ static void a_vm_that_is_there_needs_no_template(void **state)
 	fake_template(NULL, "/DC0/vm/rhel9: there is no such template");
 	turn();
 	assert_int_equal(in_s("vm1", NULL), 0);
-	assert_int_equal(in_s("vm1", "vm2"), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm1", "vm2"), VS_START_UNKNOWN);
 }
 
 static void while_nothing_may_be_done_nobody_knows_when(void **state)
@@ -262,20 +262,20 @@ static void while_nothing_may_be_done_nobody_knows_when(void **state)
 	(void)state;
 	begin_half();
 	vs_strlcpy(vs_core.blocked, "stop", sizeof(vs_core.blocked));
-	assert_int_equal(in_s("vm1", NULL), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm1", NULL), VS_START_UNKNOWN);
 	vs_core.blocked[0] = '\0';
 	vs_vc_state_set(&vs_core, "away");
 	vs_vc_since_set(vs_wall_ms() - 290000);
 	assert_int_equal(in_s("vm1", NULL), 60);
 	vs_vc_since_set(vs_wall_ms() - 301000);
-	assert_int_equal(in_s("vm1", NULL), VS_WHEN_UNKNOWN);
+	assert_int_equal(in_s("vm1", NULL), VS_START_UNKNOWN);
 }
 
 static void how_long_a_vm_takes_to_go_is_learnt(void **state)
 {
 	(void)state;
 	begin_full();
-	vs_when_down_set(0);
+	vs_forecast_down_set(0);
 	vs_core.conf->shutdown_grace_s = 10;
 	end_job(7, "vm1");
 	assert_int_equal(in_s("vm3", NULL), 15);
@@ -286,8 +286,8 @@ static void how_long_a_vm_takes_to_go_is_learnt(void **state)
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	flags("vm1", DOWN);
 	turns(2);
-	assert_true(vs_when_down_ms() > 3900 &&
-		    vs_when_down_ms() < 4500);
+	assert_true(vs_forecast_down_ms() > 3900 &&
+		    vs_forecast_down_ms() < 4500);
 	end_job(8, "vm2");
 	assert_int_equal(in_s("vm3", "vm4"), 5);
 }
@@ -310,7 +310,7 @@ static void a_plan_keeps_lower_jobs_from_its_vfs(void **state)
 	asker.rank = 9;
 	assert_int_equal(spare_of("vm3", "vm4"), 2);
 	asker.rank = 5;
-	vs_when_settled(9);
+	vs_forecast_settled(9);
 	assert_int_equal(spare_of("vm3", "vm4"), 2);
 }
 
@@ -325,12 +325,12 @@ static void what_is_left_is_counted_where_nothing_can_be_served(void **state)
 	ids[1] = id("vm4");
 	plan(9, 8, "vm3", 400, 1000);
 	/* vm1's VF, idle by then, is 9's */
-	assert_int_equal(vs_when_spare(&vs_core, &asker, ids, 2, avail,
-				       &left), 0);
+	assert_int_equal(vs_forecast_surplus(&vs_core, &asker, ids, 2, avail,
+					     &left), 0);
 	assert_int_equal(left, 0);
 	asker.lasts = 300;
-	assert_int_equal(vs_when_spare(&vs_core, &asker, ids, 2, avail,
-				       &left), 0);
+	assert_int_equal(vs_forecast_surplus(&vs_core, &asker, ids, 2, avail,
+					     &left), 0);
 	assert_int_equal(left, 2);
 	asker.lasts = 3600;
 }
@@ -341,7 +341,7 @@ static bool others_give(const char *first, size_t n, int64_t by)
 
 	for (size_t i = 0; i < n; i++)
 		ids[i] = id(first) + (int)i;
-	return vs_when_others_give(&vs_core, &asker, ids, n, T0 + by);
+	return vs_forecast_others_release(&vs_core, &asker, ids, n, T0 + by);
 }
 
 static void others_give_what_nobody_was_promised(void **state)
@@ -374,8 +374,8 @@ static void others_give_what_nobody_was_promised(void **state)
 	assert_true(others_give("vm3", 2, 500));
 	plan(10, 8, "vm1", 1299, 1000);
 	assert_false(others_give("vm3", 2, 500));
-	vs_when_settled(10);
-	vs_when_settled(9);
+	vs_forecast_settled(10);
+	vs_forecast_settled(9);
 	end_job(7, "vm1");
 	powered_down("vm1");
 	assert_true(others_give("vm1", 4, 10));		/* there is room */
@@ -401,22 +401,22 @@ static void a_reservation_keeps_what_its_nodes_will_need(void **state)
 	begin_full();
 	end_job(7, "vm1");
 	end_job(8, "vm2");
-	vs_when_reserved(&vs_core, &r, 1);
+	vs_forecast_reserved(&vs_core, &r, 1);
 	assert_int_equal(spare_of("vm1", "vm2"), 0);
 	asker.reserved = true;
 	assert_int_equal(spare_of("vm1", "vm2"), 2);
 	asker.reserved = false;
 	r.n = 1;
-	vs_when_reserved(&vs_core, &r, 1);
+	vs_forecast_reserved(&vs_core, &r, 1);
 	assert_int_equal(spare_of("vm1", "vm2"), 1);
 	assert_int_equal(job_begin(9, "vm3", NULL), -1);	/* no VF */
-	vs_when_reserved(&vs_core, NULL, 0);
+	vs_forecast_reserved(&vs_core, NULL, 0);
 	assert_int_equal(spare_of("vm1", "vm2"), 2);
 }
 
 static void nobody_passes_one_that_was_refused_where_order_counts(void **state)
 {
-	struct vs_asker high = { .job = 40, .rank = 9, .now = T0 };
+	struct vs_requesting_job high = { .job = 40, .rank = 9, .now = T0 };
 	int wants;
 
 	(void)state;
@@ -451,7 +451,7 @@ static void begin_kinds(const char *type, const char *pf)
 	};
 	const struct vs_vc_host h = { .moid = "host-1", .pfs = pfs, .npfs = 2,
 				      .has = VS_VC_HOST_PFS };
-	struct vs_asker high = { .job = 40, .rank = 9, .now = T0 };
+	struct vs_requesting_job high = { .job = 40, .rank = 9, .now = T0 };
 	struct vs_conf *conf = conf_make(4, "warm", 1024);
 	int wants = 0;
 
@@ -459,8 +459,8 @@ static void begin_kinds(const char *type, const char *pf)
 	conf_other_from(conf, 2, type)->pf = vs_strdup(pf);
 	begin(4, 1, 2, "warm");
 	begin_as(conf);
-	vs_when_clear();
-	vs_when_renew(&vs_core);
+	vs_forecast_clear();
+	vs_forecast_renew(&vs_core);
 	ready();
 	fake_host(&h);
 	turn();
@@ -504,44 +504,44 @@ static void ends_and_plans_follow_what_slurm_says(void **state)
 	seen[2] = (struct vs_slurm_job_look) { .job = 9,
 					       .is = VS_JOB_PENDING,
 					       .start = T0 + 450 };
-	vs_when_look(&vs_core);
+	vs_forecast_read_slurm(&vs_core);
 	asker.rank = 9;
 	assert_int_equal(in_s("vm3", NULL), 710);
-	p = vs_timeline_plan_of(&vs_whens.timeline, 9);
+	p = vs_timeline_job_plan(&vs_forecast.timeline, 9);
 	assert_non_null(p);
 	assert_true(p->start == T0 + 450 && p->end == T0 + 1450);
 	/* backfill plans it no more */
 	seen[2].start = 0;
 	now += 80000;
-	vs_when_look(&vs_core);
-	assert_non_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
+	vs_forecast_read_slurm(&vs_core);
+	assert_non_null(vs_timeline_job_plan(&vs_forecast.timeline, 9));
 	now += 20000;
-	vs_when_look(&vs_core);
-	assert_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
+	vs_forecast_read_slurm(&vs_core);
+	assert_null(vs_timeline_job_plan(&vs_forecast.timeline, 9));
 	/* a whole pass of backfill has ended without it */
 	plan(9, 8, "vm3", 400, 1000);
 	seen[2].passes = 1;
-	vs_when_look(&vs_core);
-	assert_non_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
+	vs_forecast_read_slurm(&vs_core);
+	assert_non_null(vs_timeline_job_plan(&vs_forecast.timeline, 9));
 	seen[2].passes = 2;
-	vs_when_look(&vs_core);
-	assert_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
+	vs_forecast_read_slurm(&vs_core);
+	assert_null(vs_timeline_job_plan(&vs_forecast.timeline, 9));
 	/* sdiag --reset: they are counted from 0 again */
 	passes = 70;
 	plan(9, 8, "vm3", 400, 1000);
 	passes = 0;
 	for (seen[2].passes = 0; seen[2].passes < 2; seen[2].passes++) {
-		vs_when_look(&vs_core);
+		vs_forecast_read_slurm(&vs_core);
 		assert_non_null(
-			vs_timeline_plan_of(&vs_whens.timeline, 9));
+			vs_timeline_job_plan(&vs_forecast.timeline, 9));
 	}
-	vs_when_look(&vs_core);
-	assert_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
+	vs_forecast_read_slurm(&vs_core);
+	assert_null(vs_timeline_job_plan(&vs_forecast.timeline, 9));
 	/* cancelled */
 	plan(9, 8, "vm3", 400, 1000);
 	seen[2].is = VS_JOB_GONE;
-	vs_when_look(&vs_core);
-	assert_null(vs_timeline_plan_of(&vs_whens.timeline, 9));
+	vs_forecast_read_slurm(&vs_core);
+	assert_null(vs_timeline_job_plan(&vs_forecast.timeline, 9));
 	asker.rank = 5;
 	vs_core.port = NULL;
 }

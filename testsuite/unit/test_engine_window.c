@@ -22,7 +22,7 @@ static int begin_until(uint32_t job, const char *node, int64_t end)
 	rc = job_begin(job, node, NULL);
 	vs_until_set(0);
 	if (!rc)
-		vs_when_until(&vs_core, job, end);
+		vs_forecast_job_end(&vs_core, job, end);
 	return rc;
 }
 
@@ -109,18 +109,18 @@ static void safe_is_when_the_last_job_ends(void **st)
 	bring_up(9, "vm3");
 	end_job(9, "vm3");
 	h = vs_host_get_named(&vs_core.inv, "esx1");
-	vs_when_until(&vs_core, 7, in_s(200));
-	vs_when_until(&vs_core, 8, end);
+	vs_forecast_job_end(&vs_core, 7, in_s(200));
+	vs_forecast_job_end(&vs_core, 8, end);
 	vs_host_remains(&vs_core, h, &r);
 	assert_int_equal(r.jobs, 2);
 	assert_int_equal(r.nodes, 3);
 	assert_int_equal(r.safe_at, end);
-	vs_when_until(&vs_core, 7, INT64_MAX);	/* suspended, say */
+	vs_forecast_job_end(&vs_core, 7, INT64_MAX);	/* suspended, say */
 	vs_host_remains(&vs_core, h, &r);
 	assert_true(r.safe_at == VS_TIME_NEVER);
 	vs_remains_words(&r, words, sizeof(words));
 	assert_non_null(strstr(words, "2 jobs on 3 nodes, safe when nobody"));
-	vs_when_until(&vs_core, 7, in_s(400L * 24 * 3600));	/* no limit */
+	vs_forecast_job_end(&vs_core, 7, in_s(400L * 24 * 3600)); /* no limit */
 	vs_host_remains(&vs_core, h, &r);
 	assert_true(r.safe_at == VS_TIME_NEVER);
 }
@@ -211,8 +211,8 @@ static void what_is_overdue_changes_nothing_by_itself(void **st)
 
 	(void)st;
 	two_jobs_on_esx1();
-	vs_when_until(&vs_core, 7, in_s(-500));
-	vs_when_until(&vs_core, 8, in_s(-400));
+	vs_forecast_job_end(&vs_core, 7, in_s(-500));
+	vs_forecast_job_end(&vs_core, 8, in_s(-400));
 	say(5000);
 	assert_int_equal(said.n, 1);
 	end = said.end;

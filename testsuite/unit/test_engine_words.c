@@ -12,9 +12,9 @@
 static void begin_full(void)
 {
 	begin(4, 2, 1, "warm");
-	vs_when_clear();
-	vs_when_renew(&vs_core);
-	vs_when_down_set(10000);
+	vs_forecast_clear();
+	vs_forecast_renew(&vs_core);
+	vs_forecast_down_set(10000);
 	ready();
 	bring_up(7, "vm1");
 	bring_up(8, "vm2");
@@ -27,7 +27,7 @@ static const char *words(void)
 {
 	static char text[256];
 
-	vs_expect_words(&waits, text, sizeof(text));
+	vs_estimate_text(&waits, text, sizeof(text));
 	return text;
 }
 
@@ -41,7 +41,8 @@ static const char *lacks(size_t need, size_t have, const char *why)
 	static char text[256];
 	int ids[4] = { 0, 1, 2, 3 };
 
-	vs_lack_words(&vs_core, ids, need, need, have, why, text, sizeof(text));
+	vs_shortage_text(&vs_core, ids, need, need, have, why, text,
+			 sizeof(text));
 	return text;
 }
 
@@ -83,10 +84,10 @@ static void a_time_is_said_as_squeue_prints_it(void **state)
 	snprintf(expect, sizeof(expect), "needs 4 sriov-roce VFs on 4 nodes, 3 "
 		 "free, 4th expected %sT23:59", day);
 	assert_string_equal(words(), expect);
-	waits.expected = wall() + VS_WHEN_UNKNOWN - 5;
+	waits.expected = wall() + VS_START_UNKNOWN - 5;
 	assert_string_equal(words(), "needs 4 sriov-roce VFs on 4 nodes, 3 "
 			    "free, 4th not in sight");
-	assert_int_equal(vs_expect_at(&waits), 0);
+	assert_int_equal(vs_estimate_start(&waits), 0);
 	waits.expected = wall() - 5;
 	assert_string_equal(words(), waits.why);
 }
@@ -101,7 +102,7 @@ static void the_last_one_that_is_needed_is_named(void **state)
 	};
 
 	(void)state;
-	waits.expected = wall() + VS_WHEN_UNKNOWN - 5;
+	waits.expected = wall() + VS_START_UNKNOWN - 5;
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
 		waits.need = rows[i].n;
 		assert_non_null(strstr(words(), rows[i].is));
@@ -115,8 +116,8 @@ static void a_long_reason_is_cut_before_the_time(void **state)
 
 	(void)state;
 	memset(r.why, 'x', sizeof(r.why) - 1);
-	r.expected = wall() + VS_WHEN_UNKNOWN - 5;
-	vs_expect_words(&r, text, sizeof(text));
+	r.expected = wall() + VS_START_UNKNOWN - 5;
+	vs_estimate_text(&r, text, sizeof(text));
 	assert_non_null(strstr(text, ", 4th not in sight"));
 }
 
@@ -129,28 +130,28 @@ static void what_was_said_moves_by_minutes_and_seldom(void **state)
 
 	(void)state;
 	begin_full();
-	vs_when_until(&vs_core, 7, wall() + 1000);
-	vs_when_until(&vs_core, 8, wall() + 1000);
+	vs_forecast_job_end(&vs_core, 7, wall() + 1000);
+	vs_forecast_job_end(&vs_core, 8, wall() + 1000);
 	wants = id("vm3");
 	refuse(50, &wants, 1, 1, "needs 1 node, 0 sriov-roce VFs free");
 	r = vs_refusals();
-	assert_true(vs_expect_due(r, now));
-	vs_expect(&vs_core, r, now);
+	assert_true(vs_estimate_is_due(r, now));
+	vs_estimate_update(&vs_core, r, now);
 	was = r->expected;
 	assert_true(was >= wall() + 1000 && was <= wall() + 1020);
-	assert_false(vs_expect_due(r, now + 29000));
-	assert_true(vs_expect_due(r, now + 30000));
-	vs_when_until(&vs_core, 7, wall() + 1040);
-	vs_when_until(&vs_core, 8, wall() + 1040);
-	vs_expect(&vs_core, r, now + 30000);
+	assert_false(vs_estimate_is_due(r, now + 29000));
+	assert_true(vs_estimate_is_due(r, now + 30000));
+	vs_forecast_job_end(&vs_core, 7, wall() + 1040);
+	vs_forecast_job_end(&vs_core, 8, wall() + 1040);
+	vs_estimate_update(&vs_core, r, now + 30000);
 	assert_int_equal(r->expected, was);
-	vs_when_until(&vs_core, 7, wall() + 900);
-	vs_expect(&vs_core, r, now + 60000);
+	vs_forecast_job_end(&vs_core, 7, wall() + 900);
+	vs_estimate_update(&vs_core, r, now + 60000);
 	assert_true(r->expected <= wall() + 920);
 	/* what Slurm has planned comes first */
-	vs_timeline_plan(&vs_whens.timeline, 50, 5, wall() + 2000,
+	vs_timeline_plan(&vs_forecast.timeline, 50, 5, wall() + 2000,
 			 wall() + 3000, (size_t[]){ 1 }, now);
-	vs_expect(&vs_core, r, now + 90000);
+	vs_estimate_update(&vs_core, r, now + 90000);
 	assert_true(r->expected > wall() + 1900);
 }
 
@@ -178,9 +179,9 @@ static void a_time_is_of_the_same_moment_as_the_counts(void **state)
 		refuse(50, wants, rows[i].need, rows[i].need, rows[i].why);
 		r = vs_refusals();
 		assert_string_equal(r->why, rows[i].why);
-		assert_int_equal(vs_expect_due(r, now), !rows[i].same);
+		assert_int_equal(vs_estimate_is_due(r, now), !rows[i].same);
 		assert_int_equal(r->expected == was, rows[i].same);
-		vs_expect(&vs_core, r, now);
+		vs_estimate_update(&vs_core, r, now);
 	}
 }
 

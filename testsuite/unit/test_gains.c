@@ -31,7 +31,7 @@ static struct vs_free_capacity sums;
 static struct vs_bar bars[HOSTS + 2];
 static struct vs_profile p_many;	/* little of everything, for ends that
 					 * gain by the VF alone */
-static struct vs_gains kept[KINDS];
+static struct vs_capacity_released kept[KINDS];
 static uint32_t seed;
 static int nhosts;
 
@@ -102,7 +102,7 @@ static int stage_down(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < KINDS; k++)
-		vs_gains_clear(&kept[k]);
+		vs_capacity_released_clear(&kept[k]);
 	vs_free_capacity_clear(&sums);
 	vs_timeline_clear(&t);
 	w_clear(&w);
@@ -250,25 +250,26 @@ static void follow(size_t kind)
 
 	vs_free_capacity_update(&sums, &w.ledger, &w.inv, W_FOLDER,
 				W_CLUSTER_ID);
-	vs_gains_follow(&kept[kind], &t, &w.env, &one, id_of, NULL);
+	vs_capacity_released_follow(&kept[kind], &t, &w.env, &one, id_of, NULL);
 }
 
 static void it_is_true(size_t kind)
 {
 	struct vs_place_node one = like(kind);
-	struct vs_gains made = { .turn = 0 };
+	struct vs_capacity_released made = { .turn = 0 };
 	size_t now = room(kind, -1);
 
 	follow(kind);
 	for (int64_t at = 0; at <= 600; at += 50)
-		assert_int_equal(vs_curve_by(&kept[kind].curve, &t, at),
-				 room(kind, at) - now);
+		assert_int_equal(
+			vs_curve_released_by(&kept[kind].curve, &t, at),
+			room(kind, at) - now);
 	/* who gains it doesn't hang on how it came about */
-	vs_gains_follow(&made, &t, &w.env, &one, id_of, NULL);
+	vs_capacity_released_follow(&made, &t, &w.env, &one, id_of, NULL);
 	for (int id = 0; id < IDS; id++)
 		assert_int_equal(kept[kind].curve.gains[id].much,
 				 made.curve.gains[id].much);
-	vs_gains_clear(&made);
+	vs_capacity_released_clear(&made);
 }
 
 /* ---- tests ---------------------------------------------------------------------- */
@@ -305,10 +306,10 @@ static void other_ids_are_counted_anew(void **state)
 	(void)state;
 	one_vf(3, 1, 100);
 	it_is_true(1);
-	assert_int_equal(vs_curve_by(&kept[1].curve, &t, 1000), 1);
+	assert_int_equal(vs_curve_released_by(&kept[1].curve, &t, 1000), 1);
 	vs_timeline_size(&t, IDS, KINDS);
 	it_is_true(1);
-	assert_int_equal(vs_curve_by(&kept[1].curve, &t, 1000), 0);
+	assert_int_equal(vs_curve_released_by(&kept[1].curve, &t, 1000), 0);
 }
 
 static void one_that_takes_anothers_place_shows(void **state)
@@ -319,8 +320,8 @@ static void one_that_takes_anothers_place_shows(void **state)
 	vs_ledger_release(&w.ledger, node_name(3));
 	one_vf(4, 2, 200);	/* the host's sums are what they were */
 	it_is_true(1);
-	assert_int_equal(vs_curve_by(&kept[1].curve, &t, 199), 0);
-	assert_int_equal(vs_curve_by(&kept[1].curve, &t, 200), 1);
+	assert_int_equal(vs_curve_released_by(&kept[1].curve, &t, 199), 0);
+	assert_int_equal(vs_curve_released_by(&kept[1].curve, &t, 200), 1);
 }
 
 static void a_host_that_changed_is_the_only_one_looked_at(void **state)

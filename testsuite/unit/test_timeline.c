@@ -52,7 +52,7 @@ static const struct vs_curve *all(void)
 
 static int64_t when(size_t more)
 {
-	return vs_curve_when(all(), &t, more, NOBODY, 0);
+	return vs_curve_first_at(all(), &t, more, NOBODY, 0);
 }
 
 /* ---- holders ------------------------------------------------------------------------ */
@@ -118,12 +118,12 @@ static void a_job_that_ended_is_forgotten_once_it_holds_nothing(void **state)
 	runs(1, 0, 1, 100);
 	runs(2, 2, 2, 200);
 	vs_timeline_forget(&t, 2);
-	assert_int_equal(vs_timeline_end_of(&t, 2), 200);
+	assert_int_equal(vs_timeline_job_end(&t, 2), 200);
 	vs_timeline_let_go(&t, 2);
 	vs_timeline_forget(&t, 2);
 	vs_timeline_forget(&t, 3);
 	assert_int_equal(t.ngroups, 1);
-	assert_true(vs_timeline_end_of(&t, 2) == VS_TIME_NEVER);
+	assert_true(vs_timeline_job_end(&t, 2) == VS_TIME_NEVER);
 	assert_int_equal(when(2), 100);
 }
 
@@ -153,7 +153,7 @@ static void other_nodes_forget_holders_but_no_ends(void **state)
 	vs_timeline_plan(&t, 7, 1, 10, 20, (size_t[]){ 1, 0 }, 0);
 	vs_timeline_size(&t, 4, 1);
 	assert_true(when(1) == VS_TIME_NEVER);
-	assert_null(vs_timeline_plan_of(&t, 7));
+	assert_null(vs_timeline_job_plan(&t, 7));
 	vs_timeline_claim(&t, 3, 1);
 	assert_int_equal(when(1), 100);
 }
@@ -179,12 +179,14 @@ static void those_that_the_job_keeps_gain_nothing_for_it(void **state)
 	runs(1, 0, 1, 100);
 	runs(2, 2, 2, 200);
 	runs(3, 3, 3, 300);
-	assert_int_equal(vs_curve_when(all(), &t, 2, (int[]){ 0, 1 }, 2), 300);
-	assert_int_equal(vs_curve_when(all(), &t, 1, (int[]){ 0, 1 }, 2), 200);
-	assert_int_equal(vs_curve_when(all(), &t, 2, (int[]){ 0 }, 1), 200);
+	assert_int_equal(vs_curve_first_at(all(), &t, 2, (int[]) { 0, 1 }, 2),
+			 300);
+	assert_int_equal(vs_curve_first_at(all(), &t, 1, (int[]) { 0, 1 }, 2),
+			 200);
+	assert_int_equal(vs_curve_first_at(all(), &t, 2, (int[]){ 0 }, 1), 200);
 	/* one that gains nothing, one that holds nothing, one much later */
 	gains[0] = 0;
-	assert_int_equal(vs_curve_when(all(), &t, 1, (int[]){ 0, 9, 3 }, 3),
+	assert_int_equal(vs_curve_first_at(all(), &t, 1, (int[]){ 0, 9, 3 }, 3),
 			 100);
 }
 
@@ -194,9 +196,9 @@ static void what_is_gained_by_a_time_and_with_which_end(void **state)
 	runs(1, 0, 0, 100);
 	runs(2, 1, 1, 200);
 	runs(3, 2, 9, 300);
-	assert_int_equal(vs_curve_by(all(), &t, 99), 0);
-	assert_int_equal(vs_curve_by(&curve, &t, 100), 1);
-	assert_int_equal(vs_curve_by(&curve, &t, 1000), 10);
+	assert_int_equal(vs_curve_released_by(all(), &t, 99), 0);
+	assert_int_equal(vs_curve_released_by(&curve, &t, 100), 1);
+	assert_int_equal(vs_curve_released_by(&curve, &t, 1000), 10);
 	assert_int_equal(vs_curve_at(&curve, &t, 3), 300);
 	assert_true(vs_curve_at(&curve, &t, 11) == VS_TIME_NEVER);
 }
@@ -205,20 +207,20 @@ static void a_gain_counts_once_whatever_became_of_its_group(void **state)
 {
 	(void)state;
 	runs(1, 0, 1, 100);
-	assert_int_equal(vs_curve_by(all(), &t, 100), 2);
+	assert_int_equal(vs_curve_released_by(all(), &t, 100), 2);
 	/* its job's number is another's now */
 	vs_timeline_let_go(&t, 0);
 	vs_timeline_let_go(&t, 1);
 	vs_timeline_forget(&t, 1);
 	runs(2, 2, 4, 200);
 	vs_timeline_claim(&t, 0, 2);
-	assert_int_equal(vs_curve_by(all(), &t, 199), 0);
-	assert_int_equal(vs_curve_by(&curve, &t, 200), 4);
+	assert_int_equal(vs_curve_released_by(all(), &t, 199), 0);
+	assert_int_equal(vs_curve_released_by(&curve, &t, 200), 4);
 	vs_curve_set(&curve, &t, 3, 5);
 	vs_curve_set(&curve, &t, 4, 0);
 	vs_curve_set(&curve, &t, 9, 7);		/* holds nothing */
 	vs_curve_sum(&curve, &t);
-	assert_int_equal(vs_curve_by(&curve, &t, 200), 7);
+	assert_int_equal(vs_curve_released_by(&curve, &t, 200), 7);
 }
 
 /* ---- plans ----------------------------------------------------------------------------- */
@@ -296,8 +298,8 @@ static void a_plan_moves_and_is_replaced(void **state)
 {
 	(void)state;
 	plan(9, 8, 100, 500, 4);
-	vs_timeline_plan_move(&t, vs_timeline_plan_of(&t, 9), 300);
-	assert_int_equal(vs_timeline_plan_of(&t, 9)->end, 700);
+	vs_timeline_plan_move(&t, vs_timeline_job_plan(&t, 9), 300);
+	assert_int_equal(vs_timeline_job_plan(&t, 9)->end, 700);
 	assert_int_equal(spare(&small, 4, 0, 300), SIZE_MAX);
 	assert_int_equal(spare(&small, 4, 600, 700), 0);
 	plan(9, 8, 50, 60, 1);
@@ -326,15 +328,17 @@ static void the_first_slot_that_is_long_enough(void **state)
 	(void)state;
 	plan(9, 8, 100, 200, 4);
 	plan(10, 8, 300, 400, 4);
-	assert_int_equal(vs_timeline_slot(&t, all(), &small, 4, 1, 0, 100), 0);
-	assert_int_equal(vs_timeline_slot(&t, all(), &small, 4, 1, 1, 100), 200);
-	assert_int_equal(vs_timeline_slot(&t, all(), &small, 4, 1, 0, 101), 400);
+	assert_int_equal(vs_timeline_start(&t, all(), &small, 4, 1, 0, 100), 0);
+	assert_int_equal(vs_timeline_start(&t, all(), &small, 4, 1, 1, 100),
+			 200);
+	assert_int_equal(vs_timeline_start(&t, all(), &small, 4, 1, 0, 101),
+			 400);
 	/* a running job's end makes room beside a plan */
 	runs(1, 0, 0, 150);
-	assert_int_equal(vs_timeline_slot(&t, all(), &small, 4, 1, 100, 50),
+	assert_int_equal(vs_timeline_start(&t, all(), &small, 4, 1, 100, 50),
 			 150);
 	/* whether there are so many at all is the curve's word */
-	assert_int_equal(vs_timeline_slot(&t, all(), &small, 4, 6, 60, 50),
+	assert_int_equal(vs_timeline_start(&t, all(), &small, 4, 6, 60, 50),
 			 200);
 }
 
@@ -346,12 +350,12 @@ static void a_slot_behind_many_plans_is_found(void **state)
 	(void)state;
 	for (int i = 0; i < many; i++)
 		plan((uint32_t)(1000 + i), 8, 100 * i, 100 * (i + 1), 4);
-	assert_int_equal(vs_timeline_slot(&t, all(), &small, 4, 1, 0, 100),
+	assert_int_equal(vs_timeline_start(&t, all(), &small, 4, 1, 0, 100),
 			 100 * many);
 	/* where looking costs too much it is "not before" */
 	for (int i = many; i < more; i++)
 		plan((uint32_t)(1000 + i), 8, 100 * i, 100 * (i + 1), 4);
-	assert_uint_in_range(vs_timeline_slot(&t, all(), &small, 4, 1, 0, 100),
+	assert_uint_in_range(vs_timeline_start(&t, all(), &small, 4, 1, 0, 100),
 			     100 * 64, 100 * more);
 }
 

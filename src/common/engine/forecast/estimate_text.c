@@ -41,9 +41,9 @@ static size_t choose(struct vs_core *c, const struct vs_refused *r, int *ids)
 static int64_t estimate(struct vs_core *c, const struct vs_refused *r,
 			int64_t now)
 {
-	const struct vs_plan *p = vs_timeline_plan_of(&vs_whens.timeline,
-						      r->job);
-	struct vs_asker a = {
+	const struct vs_plan *p = vs_timeline_job_plan(&vs_forecast.timeline,
+						       r->job);
+	struct vs_requesting_job a = {
 		.job = r->job, .rank = r->rank, .now = now, .lasts = r->lasts,
 	};
 	VS_FREE int *ids = NULL;
@@ -55,15 +55,15 @@ static int64_t estimate(struct vs_core *c, const struct vs_refused *r,
 		return p->start;
 	ids = vs_calloc(r->n + 1, sizeof(*ids));
 	n = choose(c, r, ids);
-	return n ? vs_when(c, &a, ids, n, now) : 0;
+	return n ? vs_start_time(c, &a, ids, n, now) : 0;
 }
 
-bool vs_expect_due(const struct vs_refused *r, int64_t now_ms)
+bool vs_estimate_is_due(const struct vs_refused *r, int64_t now_ms)
 {
 	return !r->expected_ms || now_ms - r->expected_ms >= EXPECT_MS;
 }
 
-void vs_expect(struct vs_core *c, struct vs_refused *r, int64_t now_ms)
+void vs_estimate_update(struct vs_core *c, struct vs_refused *r, int64_t now_ms)
 {
 	int64_t now = vs_wall_ms() / 1000, at;
 
@@ -74,9 +74,9 @@ void vs_expect(struct vs_core *c, struct vs_refused *r, int64_t now_ms)
 		r->expected = at;
 }
 
-int64_t vs_expect_at(const struct vs_refused *r)
+int64_t vs_estimate_start(const struct vs_refused *r)
 {
-	return r->expected - vs_wall_ms() / 1000 < VS_WHEN_UNKNOWN / 12 ?
+	return r->expected - vs_wall_ms() / 1000 < VS_START_UNKNOWN / 12 ?
 		r->expected : 0;
 }
 
@@ -97,8 +97,8 @@ static const struct vs_adapter *only_adapter(struct vs_core *c, const int *ids,
 	return a;
 }
 
-void vs_need_words(struct vs_core *c, const int *ids, size_t n, size_t need,
-		   char *out, size_t size)
+void vs_need_text(struct vs_core *c, const int *ids, size_t n, size_t need,
+		  char *out, size_t size)
 {
 	const struct vs_adapter *a = only_adapter(c, ids, n);
 	bool vf = a && vs_adapter_takes(a);
@@ -120,8 +120,8 @@ void vs_need_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 		 all == 1 ? "" : "s", beside, nodes);
 }
 
-void vs_lack_words(struct vs_core *c, const int *ids, size_t n, size_t need,
-		   size_t have, const char *why, char *out, size_t size)
+void vs_shortage_text(struct vs_core *c, const int *ids, size_t n, size_t need,
+		      size_t have, const char *why, char *out, size_t size)
 {
 	const struct vs_adapter *a = only_adapter(c, ids, n);
 	char needs[VS_NAME_LEN + 80];
@@ -131,7 +131,7 @@ void vs_lack_words(struct vs_core *c, const int *ids, size_t n, size_t need,
 		vs_strlcpy(out, why, size);
 		return;
 	}
-	vs_need_words(c, ids, n, need, needs, sizeof(needs));
+	vs_need_text(c, ids, n, need, needs, sizeof(needs));
 	/* "free" is what they are that nothing else is in the way of */
 	if (!a || vs_adapter_total(a) > 1 || why[0] == ':')
 		snprintf(out, size, "%s, room for %zu%s", needs, have, why);
@@ -147,7 +147,7 @@ static const char *ordinal(size_t n)
 	       n % 10 == 3 ? "rd" : "th";
 }
 
-void vs_expect_words(const struct vs_refused *r, char *out, size_t size)
+void vs_estimate_text(const struct vs_refused *r, char *out, size_t size)
 {
 	int64_t now = vs_wall_ms() / 1000;
 	char which[32] = "", at[32];
@@ -158,9 +158,9 @@ void vs_expect_words(const struct vs_refused *r, char *out, size_t size)
 	if (r->need > 1)
 		snprintf(which, sizeof(which), " %zu%s", r->need,
 			 ordinal(r->need));
-	vs_expect_clock(r->expected, at, sizeof(at));
+	vs_clock_text(r->expected, at, sizeof(at));
 	/* a cut reason is worth more than a cut time */
-	if (r->expected - now >= VS_WHEN_UNKNOWN / 12)
+	if (r->expected - now >= VS_START_UNKNOWN / 12)
 		snprintf(out, size, "%.*s,%s not in sight", (int)size - 64,
 			 r->why, which[0] ? which : " one");
 	else
@@ -168,7 +168,7 @@ void vs_expect_words(const struct vs_refused *r, char *out, size_t size)
 			 r->why, which, at);
 }
 
-void vs_expect_forget(struct vs_refused *r)
+void vs_estimate_forget(struct vs_refused *r)
 {
 	r->expected = r->expected_ms = 0;
 }

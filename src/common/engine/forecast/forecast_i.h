@@ -6,21 +6,21 @@
 
 #include "engine/state/core_i.h"
 
-struct vs_when_kind {			/* of a profile */
-	struct vs_gains gains;		/* from when VMs go */
+struct vs_forecast_profile {			/* of a profile */
+	struct vs_capacity_released gains;		/* from when VMs go */
 	/* who was refused, and may not be passed by those behind it */
 	uint32_t first;			/* a job, 0: nobody */
 	uint64_t rank;
 	int64_t first_ms;
 };
 
-struct vs_whens {
+struct vs_forecast {
 	struct vs_timeline timeline;
-	struct vs_when_kind *kinds;	/* c->nprofiles of them */
+	struct vs_forecast_profile *kinds;	/* c->nprofiles of them */
 	size_t nkinds;
 	size_t *need;			/* by kind, for one question */
 	uint64_t shared_of;		/* generation of the hosts */
 };
-extern struct vs_whens vs_whens;
+extern struct vs_forecast vs_forecast;
 
 #endif

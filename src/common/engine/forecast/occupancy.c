@@ -20,15 +20,15 @@
 #define PLAN_MS 90000		/* a plan while backfill makes no passes */
 #define PLAN_PASSES 2		/* ended since: the one that made it, and another */
 
-struct vs_whens vs_whens;
+struct vs_forecast vs_forecast;
 
-void vs_when_clear(void)
+void vs_forecast_clear(void)
 {
-	struct vs_whens *w = &vs_whens;
+	struct vs_forecast *w = &vs_forecast;
 
 	vs_assert_locked();
 	for (size_t i = 0; i < w->nkinds; i++)
-		vs_gains_clear(&w->kinds[i].gains);
+		vs_capacity_released_clear(&w->kinds[i].gains);
 	vs_timeline_clear(&w->timeline);
 	free(w->kinds);
 	free(w->need);
@@ -38,13 +38,13 @@ void vs_when_clear(void)
 	w->shared_of = 0;
 }
 
-void vs_when_renew(struct vs_core *c)
+void vs_forecast_renew(struct vs_core *c)
 {
-	struct vs_whens *w = &vs_whens;
+	struct vs_forecast *w = &vs_forecast;
 
 	vs_assert_locked();
 	for (size_t i = 0; i < w->nkinds; i++)
-		vs_gains_clear(&w->kinds[i].gains);
+		vs_capacity_released_clear(&w->kinds[i].gains);
 	free(w->kinds);
 	free(w->need);
 	w->nkinds = c->nprofiles;
@@ -53,7 +53,7 @@ void vs_when_renew(struct vs_core *c)
 	w->shared_of = 0;
 	vs_timeline_size(&w->timeline, c->nnodes, w->nkinds);
 	for (size_t i = 0; i < c->nnodes; i++)
-		vs_when_node(c, &c->nodes[i]);
+		vs_forecast_update_node(c, &c->nodes[i]);
 }
 
 /* ---- nodes ---------------------------------------------------------------------- */
@@ -61,19 +61,19 @@ void vs_when_renew(struct vs_core *c)
 /* The job that keeps it longest. */
 static uint32_t keeper(const struct vs_node *n)
 {
-	const struct vs_timeline *t = &vs_whens.timeline;
+	const struct vs_timeline *t = &vs_forecast.timeline;
 	uint32_t job = n->claims.job;
 
 	for (size_t i = 0; i < n->claims.nbeside; i++)
-		if (vs_timeline_end_of(t, n->claims.beside[i].job) >
-		    vs_timeline_end_of(t, job))
+		if (vs_timeline_job_end(t, n->claims.beside[i].job) >
+		    vs_timeline_job_end(t, job))
 			job = n->claims.beside[i].job;
 	return job;
 }
 
-void vs_when_node(struct vs_core *c, struct vs_node *n)
+void vs_forecast_update_node(struct vs_core *c, struct vs_node *n)
 {
-	struct vs_timeline *t = &vs_whens.timeline;
+	struct vs_timeline *t = &vs_forecast.timeline;
 
 	vs_assert_locked();
 	if ((size_t)n->id >= t->nids)
@@ -98,12 +98,13 @@ void vs_when_node(struct vs_core *c, struct vs_node *n)
 static void released(struct vs_core *c, struct vs_node *n)
 {
 	int64_t took_ms = vs_clock() - n->going_ms;
-	int64_t was_ms = vs_when_down_ms();
+	int64_t was_ms = vs_forecast_down_ms();
 
 	if (n->going_ms)
-		vs_when_down_set(was_ms ? (3 * was_ms + took_ms) / 4 : took_ms);
+		vs_forecast_down_set(was_ms ? (3 * was_ms + took_ms) / 4 :
+					      took_ms);
 	n->going_ms = 0;
-	vs_when_node(c, n);
+	vs_forecast_update_node(c, n);
 }
 
 void vs_forecast_claim_changed(struct vs_core *c, struct vs_node *n,
@@ -112,7 +113,7 @@ void vs_forecast_claim_changed(struct vs_core *c, struct vs_node *n,
 {
 	(void)before;
 	if (e == VS_CLAIM_TAKEN)
-		vs_when_node(c, n);
+		vs_forecast_update_node(c, n);
 	else if (e == VS_CLAIM_RELEASED)
 		released(c, n);
 }
@@ -127,7 +128,7 @@ static void shared_again(struct vs_core *c, uint32_t job)
 	VS_FREE int *ids = NULL;
 	size_t n;
 
-	HASH_FIND(hh, vs_whens.timeline.groups, &job, sizeof(job), g);
+	HASH_FIND(hh, vs_forecast.timeline.groups, &job, sizeof(job), g);
 	if (!g || !g->n)
 		return;
 	n = g->n;
@@ -136,23 +137,23 @@ static void shared_again(struct vs_core *c, uint32_t job)
 		ids[i] = g->ids[i];
 	for (size_t i = 0; i < n; i++)
 		if (c->nodes[ids[i]].claims.nbeside)
-			vs_when_node(c, &c->nodes[ids[i]]);
+			vs_forecast_update_node(c, &c->nodes[ids[i]]);
 }
 
-void vs_when_until(struct vs_core *c, uint32_t job, int64_t end)
+void vs_forecast_job_end(struct vs_core *c, uint32_t job, int64_t end)
 {
-	struct vs_timeline *t = &vs_whens.timeline;
+	struct vs_timeline *t = &vs_forecast.timeline;
 
 	vs_assert_locked();
-	if (vs_timeline_end_of(t, job) == end)
+	if (vs_timeline_job_end(t, job) == end)
 		return;
 	vs_timeline_end(t, job, end);
 	shared_again(c, job);
 }
 
-void vs_when_settled(uint32_t job)
+void vs_forecast_settled(uint32_t job)
 {
-	struct vs_whens *w = &vs_whens;
+	struct vs_forecast *w = &vs_forecast;
 
 	vs_timeline_plan_drop(&w->timeline, job);
 	for (size_t i = 0; i < w->nkinds; i++)
@@ -195,15 +196,15 @@ static bool plan_is_old(struct vs_plan *p, const struct vs_slurm_job_look *row,
 static void plan_observed(const struct vs_slurm_job_look *row,
 			  int64_t now_ms)
 {
-	struct vs_timeline *t = &vs_whens.timeline;
-	struct vs_plan *p = vs_timeline_plan_of(t, row->job);
+	struct vs_timeline *t = &vs_forecast.timeline;
+	struct vs_plan *p = vs_timeline_job_plan(t, row->job);
 
 	if (!p)
 		return;
 	if (row->start)
 		p->told_ms = now_ms;
 	if (row->is != VS_JOB_PENDING || plan_is_old(p, row, now_ms))
-		vs_when_settled(row->job);
+		vs_forecast_settled(row->job);
 	else if (row->start && row->start != p->start)
 		vs_timeline_plan_move(t, p, row->start);
 }
@@ -211,26 +212,26 @@ static void plan_observed(const struct vs_slurm_job_look *row,
 static void job_seen(struct vs_core *c, const struct vs_slurm_job_look *row,
 		     int64_t now_ms)
 {
-	int64_t end = vs_timeline_end_of(&vs_whens.timeline, row->job);
+	int64_t end = vs_timeline_job_end(&vs_forecast.timeline, row->job);
 
 	plan_observed(row, now_ms);
 	if (row->is == VS_JOB_RUNNING) {
-		vs_when_until(c, row->job, row->end);
+		vs_forecast_job_end(c, row->job, row->end);
 		return;
 	}
 	if (row->is == VS_JOB_GONE && end > vs_wall_ms() / 1000)
-		vs_when_until(c, row->job, vs_wall_ms() / 1000);
-	vs_timeline_forget(&vs_whens.timeline, row->job);
+		vs_forecast_job_end(c, row->job, vs_wall_ms() / 1000);
+	vs_timeline_forget(&vs_forecast.timeline, row->job);
 }
 
-size_t vs_when_jobs(struct vs_slurm_job_look **rows)
+size_t vs_forecast_jobs(struct vs_slurm_job_look **rows)
 {
 	vs_assert_locked();
-	return jobs_known(&vs_whens.timeline, rows);
+	return jobs_known(&vs_forecast.timeline, rows);
 }
 
-void vs_when_seen(struct vs_core *c, const struct vs_slurm_job_look *rows,
-		  size_t n)
+void vs_forecast_seen(struct vs_core *c, const struct vs_slurm_job_look *rows,
+		      size_t n)
 {
 	int64_t now_ms = vs_clock();
 
@@ -242,12 +243,13 @@ void vs_when_seen(struct vs_core *c, const struct vs_slurm_job_look *rows,
 /* The end of the node's jobs, for vs_until_set(). */
 int64_t vs_until_job(const struct vs_node *n)
 {
-	int64_t end = n->claims.job ?
-		vs_timeline_end_of(&vs_whens.timeline, n->claims.job) : VS_TIME_NEVER;
+	int64_t end = n->claims.job ? vs_timeline_job_end(&vs_forecast.timeline,
+							  n->claims.job) :
+				      VS_TIME_NEVER;
 
 	for (size_t i = 0; i < n->claims.nbeside; i++) {
-		int64_t one = vs_timeline_end_of(&vs_whens.timeline,
-						 n->claims.beside[i].job);
+		int64_t one = vs_timeline_job_end(&vs_forecast.timeline,
+						  n->claims.beside[i].job);
 
 		end = one > end ? one : end;
 	}

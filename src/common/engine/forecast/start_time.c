@@ -33,9 +33,9 @@ static int id_of(void *arg, const char *node)
 	return n ? n->id : -1;
 }
 
-const struct vs_curve *vs_when_curve(struct vs_core *c, size_t kind)
+const struct vs_curve *vs_forecast_curve(struct vs_core *c, size_t kind)
 {
-	struct vs_gains *g = &vs_whens.kinds[kind].gains;
+	struct vs_capacity_released *g = &vs_forecast.kinds[kind].gains;
 	struct vs_profile *p = &c->profiles[kind];
 	struct vs_place_node like = {
 		.node = "", .profile = p,
@@ -44,7 +44,8 @@ const struct vs_curve *vs_when_curve(struct vs_core *c, size_t kind)
 	struct vs_place_env env;
 
 	vs_env_fill(c, &env);
-	vs_gains_follow(g, &vs_whens.timeline, &env, &like, id_of, c);
+	vs_capacity_released_follow(g, &vs_forecast.timeline, &env, &like,
+				    id_of, c);
 	return &g->curve;
 }
 
@@ -83,7 +84,7 @@ static bool same_vfs(const struct vs_core *c, const struct vs_profile *a,
 
 static void shared_renew(struct vs_core *c)
 {
-	struct vs_whens *w = &vs_whens;
+	struct vs_forecast *w = &vs_forecast;
 
 	if (w->shared_of == c->inv.hosts_itself + 1)
 		return;
@@ -99,9 +100,9 @@ static void shared_renew(struct vs_core *c)
 /* w->need: how many of each kind. */
 static size_t *count_kinds(struct vs_core *c, const int *ids, size_t n)
 {
-	size_t *need = vs_whens.need;
+	size_t *need = vs_forecast.need;
 
-	memset(need, 0, vs_whens.nkinds * sizeof(*need));
+	memset(need, 0, vs_forecast.nkinds * sizeof(*need));
 	for (size_t i = 0; i < n; i++)
 		if (vs_node_at(c, ids[i]))
 			need[c->kept[ids[i]].profile]++;
@@ -110,10 +111,11 @@ static size_t *count_kinds(struct vs_core *c, const int *ids, size_t n)
 
 static bool rule_b(const struct vs_core *c)
 {
-	return c->conf->oversubscribe_names && vs_whens.timeline.nplans;
+	return c->conf->oversubscribe_names && vs_forecast.timeline.nplans;
 }
 
-static struct vs_applicant applicant(const struct vs_asker *a, size_t kind)
+static struct vs_applicant applicant(const struct vs_requesting_job *a,
+				     size_t kind)
 {
 	return (struct vs_applicant) {
 		.job = a->job, .rank = a->rank, .kind = kind,
@@ -121,16 +123,16 @@ static struct vs_applicant applicant(const struct vs_asker *a, size_t kind)
 	};
 }
 
-static bool want_the_same(const struct vs_whens *w, size_t a, size_t b)
+static bool want_the_same(const struct vs_forecast *w, size_t a, size_t b)
 {
 	return a == b || w->timeline.shared[a * w->nkinds + b];
 }
 
-bool vs_when_shared(struct vs_core *c, const struct vs_profile *a,
-		    const struct vs_profile *b)
+bool vs_forecast_shared(struct vs_core *c, const struct vs_profile *a,
+			const struct vs_profile *b)
 {
 	shared_renew(c);
-	return want_the_same(&vs_whens, (size_t)(a - c->profiles),
+	return want_the_same(&vs_forecast, (size_t)(a - c->profiles),
 			     (size_t)(b - c->profiles));
 }
 
@@ -161,7 +163,7 @@ static enum waits_for sort_out(struct vs_core *c, const int *ids, size_t n,
 		if (!vs_node_at(c, ids[i]))
 			continue;
 		k = vs_node_summary_get(c, ids[i]);
-		if (!want_the_same(&vs_whens, kind, (size_t)k->profile))
+		if (!want_the_same(&vs_forecast, kind, (size_t)k->profile))
 			continue;
 		if (k->lasts)
 			return FOR_UNKNOWN;
@@ -186,10 +188,10 @@ static int64_t later_of(int64_t a, int64_t b)
 }
 
 /* By the VFs alone, then by those who go before. */
-static int64_t kind_when(struct vs_core *c, const struct vs_asker *a,
+static int64_t kind_when(struct vs_core *c, const struct vs_requesting_job *a,
 			 size_t kind, const struct wants *w, int64_t from)
 {
-	struct vs_timeline *t = &vs_whens.timeline;
+	struct vs_timeline *t = &vs_forecast.timeline;
 	bool plans = rule_b(c);
 	size_t room = vs_capacity_profile(c, kind)->room[!w->fresh],
 	       more = w->more;
@@ -199,16 +201,17 @@ static int64_t kind_when(struct vs_core *c, const struct vs_asker *a,
 
 	if (more > room) {
 		more -= room;
-		v = vs_when_curve(c, kind);
-		at = vs_curve_when(v, t, more, w->holding, w->nholding);
+		v = vs_forecast_curve(c, kind);
+		at = vs_curve_first_at(v, t, more, w->holding, w->nholding);
 		if (at == VS_TIME_NEVER)
 			return VS_TIME_NEVER;
-		from = later_of(from, later_of(at, a->now) + vs_when_down_s(c));
+		from = later_of(from,
+				later_of(at, a->now) + vs_power_down_s(c));
 	}
 	if (!plans)
 		return from;
-	return vs_timeline_slot(t, vs_when_curve(c, kind), &who, room,
-				w->nholding + w->more, from, a->lasts);
+	return vs_timeline_start(t, vs_forecast_curve(c, kind), &who, room,
+				 w->nholding + w->more, from, a->lasts);
 }
 
 /* By a configuration or by its own account; or by a vCenter that has been away
@@ -220,7 +223,7 @@ static bool blocked_for_long(const struct vs_core *c)
 		 vs_wall_ms() - vs_vc_since_ms() > SOON_MOST_MS);
 }
 
-static int64_t when_all(struct vs_core *c, const struct vs_asker *a,
+static int64_t when_all(struct vs_core *c, const struct vs_requesting_job *a,
 			const int *ids, size_t n, int64_t from)
 {
 	VS_FREE int *holding = vs_calloc(n + 1, sizeof(*holding));
@@ -229,11 +232,11 @@ static int64_t when_all(struct vs_core *c, const struct vs_asker *a,
 	const size_t *need;
 
 	if (vs_ask_blocked(c))
-		return blocked_for_long(c) ? a->now + VS_WHEN_UNKNOWN : soon;
+		return blocked_for_long(c) ? a->now + VS_START_UNKNOWN : soon;
 	soon = later_of(soon, vs_clones_open(c));
 	shared_renew(c);
 	need = count_kinds(c, ids, n);
-	for (size_t kind = 0; kind < vs_whens.nkinds; kind++) {
+	for (size_t kind = 0; kind < vs_forecast.nkinds; kind++) {
 		int64_t when = soon;
 
 		if (!need[kind])
@@ -248,15 +251,15 @@ static int64_t when_all(struct vs_core *c, const struct vs_asker *a,
 			when = VS_TIME_NEVER;
 		}
 		if (when == VS_TIME_NEVER)
-			return a->now + VS_WHEN_UNKNOWN;
+			return a->now + VS_START_UNKNOWN;
 		at = later_of(at, when);
 	}
 	return at;
 }
 
 /* The later it begins the more planned maintenance it would run into. */
-int64_t vs_when(struct vs_core *c, const struct vs_asker *a, const int *ids,
-		size_t n, int64_t from)
+int64_t vs_start_time(struct vs_core *c, const struct vs_requesting_job *a,
+		      const int *ids, size_t n, int64_t from)
 {
 	int64_t was = vs_until_set(later_of(from, a->now) + a->lasts), at;
 	size_t barring;
@@ -316,14 +319,15 @@ static size_t vfs_of(const struct vs_core *c, int id, size_t kind)
 {
 	size_t its = (size_t)c->kept[id].profile;
 
-	return want_the_same(&vs_whens, kind, its) ?
+	return want_the_same(&vs_forecast, kind, its) ?
 		(size_t)vs_adapter_takes(c->profiles[its].adapter) : 0;
 }
 
-bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
-			 const int *ids, size_t n, int64_t by)
+bool vs_forecast_others_release(struct vs_core *c,
+				const struct vs_requesting_job *a,
+				const int *ids, size_t n, int64_t by)
 {
-	const struct vs_timeline *t = &vs_whens.timeline;
+	const struct vs_timeline *t = &vs_forecast.timeline;
 	VS_FREE bool *among = vs_calloc(c->nnodes + 1, sizeof(*among));
 	size_t kind = 0, others = 0, ended;
 	struct vs_applicant who;
@@ -346,13 +350,13 @@ bool vs_when_others_give(struct vs_core *c, const struct vs_asker *a,
 }
 
 /* Somebody before it was refused, and wants the same. */
-static bool out_of_order(const struct vs_asker *a,
+static bool out_of_order(const struct vs_requesting_job *a,
 			 size_t kind)
 {
-	const struct vs_whens *w = &vs_whens;
+	const struct vs_forecast *w = &vs_forecast;
 
 	for (size_t k = 0; k < w->nkinds; k++) {
-		const struct vs_when_kind *of = &w->kinds[k];
+		const struct vs_forecast_profile *of = &w->kinds[k];
 
 		if (!of->first || of->first == a->job ||
 		    !want_the_same(w, kind, k) ||
@@ -365,33 +369,34 @@ static bool out_of_order(const struct vs_asker *a,
 	return false;
 }
 
-static bool nobody_before(const struct vs_core *c, const struct vs_asker *a)
+static bool nobody_before(const struct vs_core *c,
+			  const struct vs_requesting_job *a)
 {
 	bool refused = false;
 
-	for (size_t k = 0; a->in_order && k < vs_whens.nkinds; k++)
-		refused |= vs_whens.kinds[k].first != 0;
+	for (size_t k = 0; a->in_order && k < vs_forecast.nkinds; k++)
+		refused |= vs_forecast.kinds[k].first != 0;
 	return !refused && !rule_b(c);
 }
 
-static size_t kind_spare(struct vs_core *c, const struct vs_asker *a,
+static size_t kind_spare(struct vs_core *c, const struct vs_requesting_job *a,
 			 size_t kind)
 {
-	const struct vs_timeline *t = &vs_whens.timeline;
+	const struct vs_timeline *t = &vs_forecast.timeline;
 	struct vs_applicant who = applicant(a, kind);
 
 	if (a->in_order && out_of_order(a, kind))
 		return 0;
 	if (!rule_b(c))
 		return SIZE_MAX;
-	return vs_timeline_surplus(t, vs_when_curve(c, kind), &who,
+	return vs_timeline_surplus(t, vs_forecast_curve(c, kind), &who,
 				   vs_capacity_profile(c, kind)->room[0],
 				   a->now,
-				   a->now + a->lasts + vs_when_down_s(c));
+				   a->now + a->lasts + vs_power_down_s(c));
 }
 
 /* The first of those that want the same as this kind. */
-static size_t leader_of(const struct vs_whens *w, size_t kind,
+static size_t leader_of(const struct vs_forecast *w, size_t kind,
 			const size_t *need)
 {
 	for (size_t k = 0; k < kind; k++)
@@ -400,11 +405,11 @@ static size_t leader_of(const struct vs_whens *w, size_t kind,
 	return kind;
 }
 
-size_t vs_when_spare(struct vs_core *c, const struct vs_asker *a,
-		     const int *ids, size_t n, enum vs_avail *avail,
-		     size_t *left)
+size_t vs_forecast_surplus(struct vs_core *c, const struct vs_requesting_job *a,
+			   const int *ids, size_t n, enum vs_avail *avail,
+			   size_t *left)
 {
-	struct vs_whens *w = &vs_whens;
+	struct vs_forecast *w = &vs_forecast;
 	VS_FREE size_t *count = vs_calloc(3 * w->nkinds + 1, sizeof(*count));
 	size_t *most = count + w->nkinds, *all = most + w->nkinds, sum = 0;
 	const size_t *need;
@@ -440,14 +445,14 @@ size_t vs_when_spare(struct vs_core *c, const struct vs_asker *a,
 	return sum;
 }
 
-void vs_when_planned(struct vs_core *c, const struct vs_asker *a,
-		     const int *ids, size_t n, int64_t start)
+void vs_forecast_planned(struct vs_core *c, const struct vs_requesting_job *a,
+			 const int *ids, size_t n, int64_t start)
 {
-	struct vs_timeline *t = &vs_whens.timeline;
+	struct vs_timeline *t = &vs_forecast.timeline;
 	struct vs_plan *p;
 
 	vs_assert_locked();
-	if (start >= a->now + VS_WHEN_UNKNOWN / 12) {
+	if (start >= a->now + VS_START_UNKNOWN / 12) {
 		vs_timeline_plan_drop(t, a->job);
 		return;
 	}
@@ -462,17 +467,17 @@ static bool keeps_it(const struct vs_core *c, int id, int64_t start)
 {
 	uint32_t job = c->nodes[id].claims.job;
 
-	return job && vs_timeline_end_of(&vs_whens.timeline, job) > start;
+	return job && vs_timeline_job_end(&vs_forecast.timeline, job) > start;
 }
 
 /* Of a reservation's nodes, those that a job has got hold theirs. */
-void vs_when_reserved(struct vs_core *c, const struct vs_reservation *r,
-		      size_t n)
+void vs_forecast_reserved(struct vs_core *c, const struct vs_reservation *r,
+			  size_t n)
 {
 	VS_FREE int *ids = NULL;
 
 	vs_assert_locked();
-	vs_timeline_unreserve(&vs_whens.timeline);
+	vs_timeline_unreserve(&vs_forecast.timeline);
 	for (size_t i = 0; i < n; i++) {
 		size_t count = 0;
 
@@ -482,19 +487,19 @@ void vs_when_reserved(struct vs_core *c, const struct vs_reservation *r,
 			    !keeps_it(c, r[i].ids[k], r[i].start))
 				ids[count++] = r[i].ids[k];
 		if (count)
-			vs_timeline_reserve(&vs_whens.timeline, r[i].start,
+			vs_timeline_reserve(&vs_forecast.timeline, r[i].start,
 					    r[i].end,
 					    count_kinds(c, ids, count));
 	}
 }
 
-void vs_when_refused(struct vs_core *c, const struct vs_asker *a,
-		     const int *ids, size_t n)
+void vs_forecast_refused(struct vs_core *c, const struct vs_requesting_job *a,
+			 const int *ids, size_t n)
 {
 	const size_t *need = count_kinds(c, ids, n);
 
-	for (size_t i = 0; i < vs_whens.nkinds; i++) {
-		struct vs_when_kind *k = &vs_whens.kinds[i];
+	for (size_t i = 0; i < vs_forecast.nkinds; i++) {
+		struct vs_forecast_profile *k = &vs_forecast.kinds[i];
 
 		if (!need[i] || (k->first && k->first != a->job &&
 				 k->rank > a->rank &&

@@ -88,7 +88,7 @@ int vs_window_put(struct vs_core *c, const char *host, int64_t at,
 /* In time for idle VMs to go. */
 void vs_windows_pass(struct vs_core *c)
 {
-	int64_t by = vs_wall_ms() / 1000 + vs_when_down_s(c);
+	int64_t by = vs_wall_ms() / 1000 + vs_power_down_s(c);
 	struct vs_window *w;
 
 	vs_assert_locked();

@@ -82,7 +82,7 @@ static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 	n->claims.left_ms = n->claims.promised_ms = 0;
 	vs_retry_reset(n);
 	n->took = (struct vs_took) { 0 };
-	vs_when_node(c, n);
+	vs_forecast_update_node(c, n);
 }
 
 static int by_id(const void *a, const void *b)
@@ -169,7 +169,7 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 			h->job = job;
 		vs_node_mark_changed(node);
 	}
-	vs_when_settled(job);
+	vs_forecast_settled(job);
 	HASH_FIND(hh, vs_jobs.refused, &job, sizeof(job), r);
 	vs_metrics_began(r, vs_clock());
 	vs_took_begin(c, ids, n, r, vs_clock());
@@ -228,7 +228,7 @@ void vs_job_started(struct vs_core *c, const struct vs_wait *w)
 static void node_leaves(struct vs_core *c, struct vs_node *n, uint32_t job)
 {
 	unclaim(n, job);
-	vs_when_node(c, n);
+	vs_forecast_update_node(c, n);
 	if (n->claims.job)
 		return;		/* others share it */
 	vs_node_rebuild(n, false);

@@ -62,7 +62,7 @@ void vs_node_promise(struct vs_node *n, int64_t now_ms);
 
 /* pending.c; lock held */
 void vs_refused_free(struct vs_refused *r);
-void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
+void vs_job_refused(struct vs_core *c, const struct vs_requesting_job *a,
 		    const int *ids, size_t n, size_t need, const char *why);
 /* It waits for VFs, and was told so lately. */
 bool vs_job_lacks_vfs(const struct vs_refused *r, int64_t now_ms);

@@ -21,7 +21,7 @@
 
 void vs_refused_free(struct vs_refused *r)
 {
-	vs_when_settled(r->job);
+	vs_forecast_settled(r->job);
 	HASH_DEL(vs_jobs.refused, r);
 	free(r->ids);
 	free(r);
@@ -29,7 +29,8 @@ void vs_refused_free(struct vs_refused *r)
 
 /* A job is tested part by part, in each of its partitions, and by backfill: the
  * strongest word of late counts, of equal ones the scheduler's own. */
-static bool counts_more(const struct vs_refused *r, const struct vs_asker *a)
+static bool counts_more(const struct vs_refused *r,
+			const struct vs_requesting_job *a)
 {
 	int64_t age_ms = vs_clock() - r->at_ms;
 
@@ -57,12 +58,12 @@ static void nodes_words(struct vs_core *c, const int *ids, size_t n,
 
 		vf = node && vs_adapter_takes(node->profile->adapter);
 	}
-	vs_need_words(c, ids, n, need, needs, sizeof(needs));
+	vs_need_text(c, ids, n, need, needs, sizeof(needs));
 	if (vf)
 		snprintf(why, size, "%s, %s", needs, have);
 }
 
-void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
+void vs_job_refused(struct vs_core *c, const struct vs_requesting_job *a,
 		    const int *ids, size_t n, size_t need, const char *why)
 {
 	uint32_t job = a->job;
@@ -71,7 +72,7 @@ void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
 
 	vs_assert_locked();
 	if (!a->in_backfill && a->lacks != VS_LACKS_NODES)
-		vs_when_refused(c, a, ids, n);
+		vs_forecast_refused(c, a, ids, n);
 	if (a->lacks == VS_LACKS_NODES) {
 		nodes_words(c, ids, n, need, why, words, sizeof(words));
 		why = words;
@@ -88,7 +89,7 @@ void vs_job_refused(struct vs_core *c, const struct vs_asker *a,
 	}
 	/* The time that is said was reckoned for other counts. */
 	if (r->need != need || strncmp(r->why, why, sizeof(r->why) - 1))
-		vs_expect_forget(r);
+		vs_estimate_forget(r);
 	r->ids = vs_realloc(r->ids, n + 1, sizeof(*r->ids));
 	memcpy(r->ids, ids, n * sizeof(*ids));
 	r->n = n;
@@ -153,7 +154,7 @@ static void refused_over(struct vs_refused *r)
 static void plan_known(struct vs_refused *r, int64_t start)
 {
 	if (start && !r->planned) {
-		vs_expect_forget(r);
+		vs_estimate_forget(r);
 		r->wiped = true;
 	}
 	r->planned = start;
@@ -191,7 +192,7 @@ void vs_job_words(struct vs_core *c, const struct vs_refused *r, char *out,
 	if (c->observe)
 		vs_observe_say(c, r, out, size);
 	else
-		vs_expect_words(r, out, size);
+		vs_estimate_text(r, out, size);
 }
 
 /* look: its time may be estimated anew. True: it was. */
@@ -202,9 +203,9 @@ static bool say_reason(struct vs_core *c, struct vs_refused *r, bool look,
 
 	if ((r->at_ms <= r->told_ms && !r->wiped) || !is_due(r, "", now_ms))
 		return false;
-	look &= vs_expect_due(r, now_ms);
+	look &= vs_estimate_is_due(r, now_ms);
 	if (look)
-		vs_expect(c, r, now_ms);
+		vs_estimate_update(c, r, now_ms);
 	else if (!r->expected_ms)
 		return false;		/* in its turn */
 	vs_job_words(c, r, words, sizeof(words));

@@ -149,7 +149,7 @@ void vs_remains_words(const struct vs_remains *r, char *out, size_t size)
 		return;
 	}
 	if (r->safe_at != VS_TIME_NEVER)
-		vs_expect_clock(r->safe_at, at, sizeof(at));
+		vs_clock_text(r->safe_at, at, sizeof(at));
 	if (r->jobs)
 		snprintf(out, size, "%zu job%s on %zu node%s, safe %s%s%s",
 			 r->jobs, r->jobs == 1 ? "" : "s", r->nodes,

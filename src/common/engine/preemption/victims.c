@@ -133,7 +133,8 @@ static bool has_vfs(const struct question *q, const struct vs_victim *v)
 		n = &c->nodes[v->ids[i]];
 		h = vs_ledger_get(&c->ledger, n->name);
 		for (size_t k = 0; h && h->ncards && k < q->nplace; k++)
-			if (vs_when_shared(c, n->profile, q->place[k].profile))
+			if (vs_forecast_shared(c, n->profile,
+					       q->place[k].profile))
 				return true;
 	}
 	return false;

@@ -162,7 +162,7 @@ static void say_why(struct vs_core *c, const int *ids, struct plan *p)
 
 	if (room >= p->n)
 		return;
-	vs_lack_words(c, ids, p->n, p->n, room, why, words, sizeof(words));
+	vs_shortage_text(c, ids, p->n, p->n, room, why, words, sizeof(words));
 	vs_err_set(&p->places.why, VS_E_SHORTAGE, "%s", words);
 }
 

@@ -191,7 +191,7 @@ static void words_add(struct vs_core *c, struct row *row)
 		return;
 	}
 	vs_job_words(c, r, row->text, sizeof(row->text));
-	row->expected = vs_expect_at(r);
+	row->expected = vs_estimate_start(r);
 }
 
 /* ---- the answer ------------------------------------------------------------------ */

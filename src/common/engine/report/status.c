@@ -231,11 +231,11 @@ static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
 	else if (r)
 		snprintf(text, size, "%s", blocked);
 	if (r)
-		return blocked ? 0 : vs_expect_at(r);
-	if (planned - vs_wall_ms() / 1000 >= VS_WHEN_UNKNOWN / 12)
+		return blocked ? 0 : vs_estimate_start(r);
+	if (planned - vs_wall_ms() / 1000 >= VS_START_UNKNOWN / 12)
 		planned = 0;
 	if (planned > vs_wall_ms() / 1000)
-		vs_expect_clock(planned, at, sizeof(at));
+		vs_clock_text(planned, at, sizeof(at));
 	snprintf(text, size,
 		 "it waits for nothing of vSphere's; Slurm's own reason stands%s%s",
 		 at[0] ? ", and Slurm expects it at " : "", at);

@@ -246,13 +246,14 @@ static void core_renumbered(void)
 	atomic_fetch_add(&renumbered, 1);
 }
 
-static void core_refused(const struct vs_asker *a, const int *ids, size_t n,
-			 size_t need, size_t have, const char *why)
+static void core_refused(const struct vs_requesting_job *a, const int *ids,
+			 size_t n, size_t need, size_t have, const char *why)
 {
 	char words[256];
 
 	vs_lock_priority();
-	vs_lack_words(&vs_core, ids, n, need, have, why, words, sizeof(words));
+	vs_shortage_text(&vs_core, ids, n, need, have, why, words,
+			 sizeof(words));
 	vs_job_refused(&vs_core, a, ids, n, need, words);
 	vs_unlock();
 	if (a->lacks != VS_LACKS_NODES)
@@ -274,58 +275,58 @@ static int core_make_room(uint32_t job, const int *ids, size_t n,
 	return taken;
 }
 
-static size_t core_spare(const struct vs_asker *a, const int *ids, size_t n,
-			 enum vs_avail *avail, size_t *left)
+static size_t core_spare(const struct vs_requesting_job *a, const int *ids,
+			 size_t n, enum vs_avail *avail, size_t *left)
 {
 	size_t spare;
 
 	question_begin();
-	spare = vs_when_spare(&vs_core, a, ids, n, avail, left);
+	spare = vs_forecast_surplus(&vs_core, a, ids, n, avail, left);
 	question_end();
 	return spare;
 }
 
-static int64_t core_when(const struct vs_asker *a, const int *ids, size_t n,
-			 int64_t from)
+static int64_t core_when(const struct vs_requesting_job *a, const int *ids,
+			 size_t n, int64_t from)
 {
 	int64_t at;
 
 	question_begin();
-	at = vs_when(&vs_core, a, ids, n, from);
+	at = vs_start_time(&vs_core, a, ids, n, from);
 	question_end();
 	return at;
 }
 
-static bool core_others_give(const struct vs_asker *a, const int *ids, size_t n,
-			     int64_t by)
+static bool core_others_give(const struct vs_requesting_job *a, const int *ids,
+			     size_t n, int64_t by)
 {
 	bool give;
 
 	question_begin();
-	give = vs_when_others_give(&vs_core, a, ids, n, by);
+	give = vs_forecast_others_release(&vs_core, a, ids, n, by);
 	question_end();
 	return give;
 }
 
-static void core_planned(const struct vs_asker *a, const int *ids, size_t n,
-			 int64_t start)
+static void core_planned(const struct vs_requesting_job *a, const int *ids,
+			 size_t n, int64_t start)
 {
 	vs_lock_priority();
-	vs_when_planned(&vs_core, a, ids, n, start);
+	vs_forecast_planned(&vs_core, a, ids, n, start);
 	vs_unlock();
 }
 
 static void core_job_until(uint32_t job, int64_t end)
 {
 	vs_lock_priority();
-	vs_when_until(&vs_core, job, end);
+	vs_forecast_job_end(&vs_core, job, end);
 	vs_unlock();
 }
 
 static void core_reserved(const struct vs_reservation *r, size_t n)
 {
 	vs_lock_priority();
-	vs_when_reserved(&vs_core, r, n);
+	vs_forecast_reserved(&vs_core, r, n);
 	vs_unlock();
 }
 

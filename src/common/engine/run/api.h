@@ -73,27 +73,27 @@ struct vs_core_api {
 	 * and begins with a comma, colon or semicolon, or ""; of nodes: how many
 	 * it has. If it lacks VFs, idle warm VMs that it can't use may be
 	 * reclaimed for it; else it is for its reason alone. */
-	void (*refused)(const struct vs_asker *a, const int *ids, size_t n,
-			size_t need, size_t have, const char *why);
+	void (*refused)(const struct vs_requesting_job *a, const int *ids,
+			size_t n, size_t need, size_t have, const char *why);
 
 	/* How many of these nodes may begin now without standing in the way of
 	 * those who go before; avail (as from room) becomes NONE for those that
 	 * may not at all. *left: how many might, if all could be served now. */
-	size_t (*spare)(const struct vs_asker *a, const int *ids, size_t n,
-			enum vs_avail *avail, size_t *left);
+	size_t (*spare)(const struct vs_requesting_job *a, const int *ids,
+			size_t n, enum vs_avail *avail, size_t *left);
 	/* The earliest time, from `from` on, at which the VMs of all these may
 	 * be there; more than a month from now: nobody knows. */
-	int64_t (*when)(const struct vs_asker *a, const int *ids, size_t n,
-			int64_t from);
+	int64_t (*when)(const struct vs_requesting_job *a, const int *ids,
+			size_t n, int64_t from);
 	/* May VMs other than these nodes' make room, by then, for VMs like theirs?
 	 * None that those who go before may have taken counts; false only where
 	 * room is all that is lacking. */
-	bool (*others_give)(const struct vs_asker *a, const int *ids, size_t n,
-			    int64_t by);
+	bool (*others_give)(const struct vs_requesting_job *a, const int *ids,
+			    size_t n, int64_t by);
 	/* Backfill has planned the job on (nodes like) these. Lower ones are
 	 * tested against it until it begins or is no more. */
-	void (*planned)(const struct vs_asker *a, const int *ids, size_t n,
-			int64_t start);
+	void (*planned)(const struct vs_requesting_job *a, const int *ids,
+			size_t n, int64_t start);
 	/* The end of a job that begins, as known now. */
 	void (*job_until)(uint32_t job, int64_t end);
 	/* Slurm's reservations, all of them. */

@@ -215,8 +215,8 @@ void vs_leadership_begin(struct vs_core *c)
 		};
 	}
 	vs_setup_macs(c);
-	vs_when_clear();
-	vs_when_renew(c);
+	vs_forecast_clear();
+	vs_forecast_renew(c);
 	vs_outbox_clear();
 	c->started = false;
 	vs_state_file_forget();

@@ -156,7 +156,7 @@ static void node_pass(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	k->looked = false;
 	vs_node_apply(c, n, now_ms);
 	vs_node_assert(c, n);
-	vs_when_node(c, n);
+	vs_forecast_update_node(c, n);
 	vs_node_rests_set(n, rests(n));
 	k->up = n->wanted == VS_DESIRED_KEEP;
 	k->astir = !k->up && n->action != VS_DO_NOTHING;
@@ -443,7 +443,7 @@ static void turn(struct loop *l)
 		vs_orphans_query_slurm(c);
 		vs_prefetch_read(c, now_ms);
 		vs_jobs_recheck(c);
-		vs_when_look(c);
+		vs_forecast_read_slurm(c);
 	}
 	vs_lock();
 	vs_pass_run(c, now_ms);

@@ -343,7 +343,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	vs_jobs_renumber(ids_carry, &(struct before) { c, old, nold });
 	__atomic_add_fetch(&c->epoch, 1, __ATOMIC_RELEASE);
 	vs_nodes_mark_changed(c);
-	vs_when_renew(c);
+	vs_forecast_renew(c);
 	free(old);
 	vs_conf_free(old_conf);
 }

@@ -78,7 +78,7 @@ void vs_jobs_recheck(struct vs_core *c)
 	vs_unlock();
 }
 
-void vs_when_look(struct vs_core *c)
+void vs_forecast_read_slurm(struct vs_core *c)
 {
 	VS_FREE struct vs_slurm_job_look *rows = NULL;
 	uint64_t epoch;
@@ -88,14 +88,14 @@ void vs_when_look(struct vs_core *c)
 		return;
 	vs_lock();
 	epoch = c->epoch;
-	n = vs_when_jobs(&rows);
+	n = vs_forecast_jobs(&rows);
 	vs_unlock();
 	if (!n)
 		return;
 	c->port->jobs_look(c->port->ctx, rows, n);
 	vs_lock();
 	if (epoch == c->epoch)
-		vs_when_seen(c, rows, n);
+		vs_forecast_seen(c, rows, n);
 	vs_unlock();
 }
 

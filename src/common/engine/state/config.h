@@ -147,7 +147,7 @@ enum vs_lacks {
 };
 
 /* A job that a question is asked for. Times are seconds since the epoch. */
-struct vs_asker {
+struct vs_requesting_job {
 	uint32_t job;
 	uint64_t rank;		/* the higher the sooner, then by job */
 	int64_t now, lasts;	/* its time limit, s */

@@ -111,7 +111,7 @@ void vs_report_paces(struct json_object *top)
 		vs_jb_put(top, "pace", arr);
 }
 
-void vs_expect_clock(int64_t at, char *out, size_t size)
+void vs_clock_text(int64_t at, char *out, size_t size)
 {
 	time_t then = (time_t)at, now = (time_t)(vs_wall_ms() / 1000);
 	struct tm day, today;
@@ -125,17 +125,17 @@ void vs_expect_clock(int64_t at, char *out, size_t size)
 
 static int64_t down_ms;		/* how long a reclaimed VM takes to go; 0: unknown */
 
-void vs_when_down_set(int64_t ms)
+void vs_forecast_down_set(int64_t ms)
 {
 	down_ms = ms;
 }
 
-int64_t vs_when_down_ms(void)
+int64_t vs_forecast_down_ms(void)
 {
 	return down_ms;
 }
 
-int64_t vs_when_down_s(const struct vs_core *c)
+int64_t vs_power_down_s(const struct vs_core *c)
 {
 	int64_t ms = down_ms ? down_ms :
 		DOWN_MS + (int64_t)c->conf->shutdown_grace_s * 1000;

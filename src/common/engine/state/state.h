@@ -233,12 +233,12 @@ bool vs_failure_is_unconfirmed(enum vs_code code);
 /* ---- durations.c: times (the rest of it: durations.h) ------------------------------ */
 
 /* For how many seconds a VM that is asked to go still holds its VF. */
-int64_t vs_when_down_s(const struct vs_core *c);
+int64_t vs_power_down_s(const struct vs_core *c);
 /* How long one took, in ms; 0: none was seen to go. */
-void vs_when_down_set(int64_t ms);
-int64_t vs_when_down_ms(void);
+void vs_forecast_down_set(int64_t ms);
+int64_t vs_forecast_down_ms(void);
 /* Writes a time, in s since the epoch, as people read it: "14:05", or with the day
  * if that isn't today. No lock is needed. */
-void vs_expect_clock(int64_t at, char *out, size_t size);
+void vs_clock_text(int64_t at, char *out, size_t size);
 
 #endif

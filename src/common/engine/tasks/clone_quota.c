@@ -137,7 +137,7 @@ static void say_when(struct vs_core *c)
 
 	if (!k->full)
 		return;
-	vs_expect_clock(vs_clones_open(c), at, sizeof(at));
+	vs_clock_text(vs_clones_open(c), at, sizeof(at));
 	snprintf(k->why, sizeof(k->why),
 		 "MaxClonesPerHour=%d is used up until %s", c->conf->clones_max,
 		 at);

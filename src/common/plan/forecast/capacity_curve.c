@@ -88,8 +88,8 @@ int64_t vs_curve_at(const struct vs_curve *c, const struct vs_timeline *t,
 	return at < c->n ? t->by_end[at].end : VS_TIME_NEVER;
 }
 
-int64_t vs_curve_when(const struct vs_curve *c, const struct vs_timeline *t,
-		      size_t more, const int *keep, size_t n)
+int64_t vs_curve_first_at(const struct vs_curve *c, const struct vs_timeline *t,
+			  size_t more, const int *keep, size_t n)
 {
 	size_t want = more, at;
 
@@ -111,8 +111,8 @@ int64_t vs_curve_when(const struct vs_curve *c, const struct vs_timeline *t,
 	}
 }
 
-size_t vs_curve_by(const struct vs_curve *c, const struct vs_timeline *t,
-		   int64_t at)
+size_t vs_curve_released_by(const struct vs_curve *c,
+			    const struct vs_timeline *t, int64_t at)
 {
 	size_t i = vs_timeline_ended(t, at);
 

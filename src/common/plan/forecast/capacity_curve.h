@@ -5,9 +5,10 @@
  * kept from one query to the next. Only gains whose inputs have changed are
  * computed again.
  *
- * Owns struct vs_curve and struct vs_gains and their arrays; vs_curve_clear() and
- * vs_gains_clear() free them. A curve is right for the timeline that the last
- * vs_curve_sum() or vs_gains_follow() was given, until that changes. No function
+ * Owns struct vs_curve and struct vs_capacity_released and their arrays;
+ * vs_curve_clear() and vs_capacity_released_clear() free them. A curve is right
+ * for the timeline that the last vs_curve_sum() or
+ * vs_capacity_released_follow() was given, until that changes. No function
  * fails, and none takes a lock: the caller keeps others from the timeline and
  * from what env points to during the call.
  */
@@ -43,21 +44,21 @@ void vs_curve_sum(struct vs_curve *c, const struct vs_timeline *t);
 
 /* When is there room for `more` than now, if the n holders `keep` stay where
  * they are? The end of a group, VS_TIME_NEVER, or 0 for more == 0. */
-int64_t vs_curve_when(const struct vs_curve *c, const struct vs_timeline *t,
-		      size_t more, const int *keep, size_t n);
+int64_t vs_curve_first_at(const struct vs_curve *c, const struct vs_timeline *t,
+			  size_t more, const int *keep, size_t n);
 /* The end with which so much is gained, VS_TIME_NEVER. */
 int64_t vs_curve_at(const struct vs_curve *c, const struct vs_timeline *t,
 		    size_t much);
 /* What is gained by that time. */
-size_t vs_curve_by(const struct vs_curve *c, const struct vs_timeline *t,
-		   int64_t at);
+size_t vs_curve_released_by(const struct vs_curve *c,
+			    const struct vs_timeline *t, int64_t at);
 
 /* ---- from the ledger -------------------------------------------------------- */
 
 /* A curve of what the holds of a ledger make room for, whose nodes are the
  * timeline's ids; on each host they go in the order of their ends, then of
  * their ids. */
-struct vs_gains {
+struct vs_capacity_released {
 	struct vs_curve curve;
 	/* what it was made of, and what has changed since */
 	uint64_t key, built, turn, held, sized;
@@ -72,14 +73,15 @@ struct vs_gains {
 };
 
 /* The id of this node; -1: it has none. */
-typedef int vs_gains_id(void *arg, const char *node);
+typedef int vs_capacity_released_id_fn(void *arg, const char *node);
 
-void vs_gains_clear(struct vs_gains *g);
+void vs_capacity_released_clear(struct vs_capacity_released *g);
 /* Make it true for VMs like `like`: costs what has changed on hosts and in the
  * timeline. env has sums that are up to date, and bars. */
-void vs_gains_follow(struct vs_gains *g, const struct vs_timeline *t,
-		     const struct vs_place_env *env,
-		     const struct vs_place_node *like, vs_gains_id *id_of,
-		     void *arg);
+void vs_capacity_released_follow(struct vs_capacity_released *g,
+				 const struct vs_timeline *t,
+				 const struct vs_place_env *env,
+				 const struct vs_place_node *like,
+				 vs_capacity_released_id_fn *id_of, void *arg);
 
 #endif

@@ -72,7 +72,7 @@ static struct vs_plan *plan_new(const struct vs_timeline *t, int64_t start,
 	return p;
 }
 
-struct vs_plan *vs_timeline_plan_of(const struct vs_timeline *t, uint32_t job)
+struct vs_plan *vs_timeline_job_plan(const struct vs_timeline *t, uint32_t job)
 {
 	struct vs_plan *p;
 
@@ -82,7 +82,7 @@ struct vs_plan *vs_timeline_plan_of(const struct vs_timeline *t, uint32_t job)
 
 void vs_timeline_plan_drop(struct vs_timeline *t, uint32_t job)
 {
-	struct vs_plan *p = vs_timeline_plan_of(t, job);
+	struct vs_plan *p = vs_timeline_job_plan(t, job);
 
 	if (!p)
 		return;
@@ -207,7 +207,7 @@ size_t vs_timeline_planned(const struct vs_timeline *t,
 static size_t left(const struct vs_timeline *t, const struct vs_curve *c,
 		   size_t room, int64_t at, size_t taken)
 {
-	size_t have = room + vs_curve_by(c, t, at);
+	size_t have = room + vs_curve_released_by(c, t, at);
 
 	return have > taken ? have - taken : 0;
 }
@@ -254,7 +254,8 @@ static int64_t next_try(const struct vs_timeline *t, const struct vs_curve *c,
 			const struct vs_applicant *a, int64_t worst,
 			size_t missing)
 {
-	int64_t next = vs_curve_at(c, t, vs_curve_by(c, t, worst) + missing);
+	int64_t next = vs_curve_at(c, t,
+				   vs_curve_released_by(c, t, worst) + missing);
 
 	for (size_t i = 0; i < t->nplans; i++) {
 		const struct vs_plan *p = t->by_stop[i];
@@ -265,9 +266,9 @@ static int64_t next_try(const struct vs_timeline *t, const struct vs_curve *c,
 	return next;
 }
 
-int64_t vs_timeline_slot(const struct vs_timeline *t, const struct vs_curve *c,
-			 const struct vs_applicant *a, size_t room,
-			 size_t need, int64_t from, int64_t lasts)
+int64_t vs_timeline_start(const struct vs_timeline *t, const struct vs_curve *c,
+			  const struct vs_applicant *a, size_t room,
+			  size_t need, int64_t from, int64_t lasts)
 {
 	size_t tries = WORK / (t->nplans + 1);
 

@@ -22,17 +22,17 @@ struct leaver {				/* a hold on the host at hand */
 };
 
 struct work {
-	struct vs_gains *g;
+	struct vs_capacity_released *g;
 	const struct vs_timeline *t;
 	const struct vs_place_env *env;
 	struct vs_later *later;
-	vs_gains_id *id_of;
+	vs_capacity_released_id_fn *id_of;
 	void *arg;
 	struct leaver *leavers;
 	size_t cap;
 };
 
-void vs_gains_clear(struct vs_gains *g)
+void vs_capacity_released_clear(struct vs_capacity_released *g)
 {
 	vs_curve_clear(&g->curve);
 	free(g->bars);
@@ -45,7 +45,7 @@ void vs_gains_clear(struct vs_gains *g)
 
 /* ---- which hosts ---------------------------------------------------------------- */
 
-static void stale(struct vs_gains *g, int host)
+static void stale(struct vs_capacity_released *g, int host)
 {
 	if (host < 0 || g->stale[host])
 		return;
@@ -53,12 +53,13 @@ static void stale(struct vs_gains *g, int host)
 	g->hosts[g->nstale++] = host;
 }
 
-static void begin_anew(struct vs_gains *g, const struct vs_timeline *t,
+static void begin_anew(struct vs_capacity_released *g,
+		       const struct vs_timeline *t,
 		       const struct vs_free_capacity *sums, uint64_t key)
 {
 	size_t n = sums->nhosts;
 
-	vs_gains_clear(g);
+	vs_capacity_released_clear(g);
 	vs_curve_size(&g->curve, t->nids);
 	g->nhosts = n;
 	g->bars = vs_calloc(n + 1, sizeof(*g->bars));
@@ -81,7 +82,7 @@ static void find_stale(const struct work *w)
 {
 	const struct vs_free_capacity *sums = w->env->sums;
 	const struct vs_timeline *t = w->t;
-	struct vs_gains *g = w->g;
+	struct vs_capacity_released *g = w->g;
 	const struct vs_timeline_place *h;
 
 	for (size_t i = 0; i < g->nhosts; i++)
@@ -106,7 +107,7 @@ static void find_stale(const struct work *w)
 
 static void forget(const struct work *w, int host)
 {
-	struct vs_gains *g = w->g;
+	struct vs_capacity_released *g = w->g;
 
 	for (int id = g->first[host]; id >= 0; ) {
 		int next = g->on[id].next;
@@ -129,7 +130,7 @@ static size_t leavers(struct work *w, const struct vs_host *host)
 {
 	const struct vs_host_claims *of = vs_ledger_host_claims(w->env->ledger,
 								host->moid);
-	struct vs_gains *g = w->g;
+	struct vs_capacity_released *g = w->g;
 	const struct vs_claim *h;
 	size_t n = 0;
 
@@ -171,10 +172,11 @@ static void reckon(struct work *w, int at)
 			     vs_later_gone(w->later, w->leavers[i].hold));
 }
 
-void vs_gains_follow(struct vs_gains *g, const struct vs_timeline *t,
-		     const struct vs_place_env *env,
-		     const struct vs_place_node *like, vs_gains_id *id_of,
-		     void *arg)
+void vs_capacity_released_follow(struct vs_capacity_released *g,
+				 const struct vs_timeline *t,
+				 const struct vs_place_env *env,
+				 const struct vs_place_node *like,
+				 vs_capacity_released_id_fn *id_of, void *arg)
 {
 	struct work w = { .g = g, .t = t, .env = env, .id_of = id_of,
 			  .arg = arg };

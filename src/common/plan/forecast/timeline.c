@@ -155,7 +155,7 @@ void vs_timeline_end(struct vs_timeline *t, uint32_t job, int64_t end)
 		note(t, g->ids[i]);
 }
 
-int64_t vs_timeline_end_of(const struct vs_timeline *t, uint32_t job)
+int64_t vs_timeline_job_end(const struct vs_timeline *t, uint32_t job)
 {
 	const struct vs_holders *g = group_get(t, job);
 

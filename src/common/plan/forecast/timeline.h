@@ -91,7 +91,7 @@ void vs_timeline_size(struct vs_timeline *t, size_t nids, size_t nkinds);
 /* The job's end, as known now. */
 void vs_timeline_end(struct vs_timeline *t, uint32_t job, int64_t end);
 /* VS_TIME_NEVER if it isn't known. */
-int64_t vs_timeline_end_of(const struct vs_timeline *t, uint32_t job);
+int64_t vs_timeline_job_end(const struct vs_timeline *t, uint32_t job);
 /* id holds a place, and `job` keeps it. */
 void vs_timeline_claim(struct vs_timeline *t, int id, uint32_t job);
 void vs_timeline_let_go(struct vs_timeline *t, int id);
@@ -108,7 +108,7 @@ size_t vs_timeline_ended(const struct vs_timeline *t, int64_t at);
 struct vs_plan *vs_timeline_plan(struct vs_timeline *t, uint32_t job,
 				 uint64_t rank, int64_t start, int64_t end,
 				 const size_t *need, int64_t now_ms);
-struct vs_plan *vs_timeline_plan_of(const struct vs_timeline *t, uint32_t job);
+struct vs_plan *vs_timeline_job_plan(const struct vs_timeline *t, uint32_t job);
 /* Another start; it lasts as long as before. */
 void vs_timeline_plan_move(struct vs_timeline *t, struct vs_plan *p,
 			   int64_t start);
@@ -140,8 +140,8 @@ size_t vs_timeline_surplus(const struct vs_timeline *t,
 			   int64_t from, int64_t to);
 /* The earliest time, from `from` on, for `need` of them and `lasts` seconds;
  * VS_TIME_NEVER. */
-int64_t vs_timeline_slot(const struct vs_timeline *t, const struct vs_curve *c,
-			 const struct vs_applicant *a, size_t room,
-			 size_t need, int64_t from, int64_t lasts);
+int64_t vs_timeline_start(const struct vs_timeline *t, const struct vs_curve *c,
+			  const struct vs_applicant *a, size_t room,
+			  size_t need, int64_t from, int64_t lasts);
 
 #endif

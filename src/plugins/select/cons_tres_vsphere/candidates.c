@@ -49,7 +49,7 @@ static void part(struct vs_candidates_free *o, const struct vs_test *t)
 /* What the plans of others leave of it, by the timeline. */
 static void keep(struct vs_candidates_free *o, const struct vs_test *t)
 {
-	struct vs_asker a = vs_requesting_job_fill(t);
+	struct vs_requesting_job a = vs_requesting_job_fill(t);
 	size_t left, spare = o->core->spare(&a, o->p->ids, o->p->n, o->avail,
 					    &left);
 

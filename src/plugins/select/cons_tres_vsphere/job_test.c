@@ -258,8 +258,8 @@ static struct slot slot_of_all(const struct vs_test *t, const bitstr_t *given,
 	now = time(NULL);	/* not before stock's */
 	s.only_vfs = t->mode == SELECT_MODE_RUN_NOW ||
 		     t->job_ptr->start_time <= now;
-	s.start = vs_when(t, s.nodes,
-			  s.only_vfs ? now : t->job_ptr->start_time);
+	s.start = vs_start_time(t, s.nodes,
+				s.only_vfs ? now : t->job_ptr->start_time);
 	if (s.start <= now)
 		s.start = now + LATER;
 	return s;
@@ -284,7 +284,7 @@ static struct slot slot_of_now(const struct vs_test *t, const bitstr_t *given)
 static bool sooner_with_all(const struct vs_test *t,
 			    const struct vs_candidates_free *o, time_t start)
 {
-	struct vs_asker a = vs_requesting_job_fill(t);
+	struct vs_requesting_job a = vs_requesting_job_fill(t);
 
 	return o->p->nothers || t->candidates ||
 	       o->core->others_give(&a, o->p->ids, o->p->n + o->nout, start);
@@ -302,7 +302,7 @@ static int will_run_later(const struct vs_test *t, bitstr_t *bitmap)
 	if (rc || !vs_cluster_core() || vs_cluster_first(bitmap) < 0)
 		return rc;
 	from = MAX(VS_TEST_FROM(t), t->job_ptr->start_time);
-	start = vs_when(t, bitmap, from);
+	start = vs_start_time(t, bitmap, from);
 	if (start > from)
 		t->job_ptr->start_time = start;
 	vs_start_publish(t, bitmap, start);
@@ -355,7 +355,8 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 	if (!rc) {
 		first.start = t->job_ptr->start_time;
 		if (first.start > now)
-			first.start = vs_when(t, first.nodes, first.start);
+			first.start = vs_start_time(t, first.nodes,
+						    first.start);
 	}
 	if (rc || (o.trimmed && first.start > now &&
 		   sooner_with_all(t, &o, first.start)))

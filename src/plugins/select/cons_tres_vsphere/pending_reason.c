@@ -20,7 +20,7 @@ void vs_refuse(const struct vs_test *t, const bitstr_t *nodes, uint32_t needs,
 	size_t n = vs_cluster_ids(nodes, &ids, NULL);
 	uint32_t all = (uint32_t)bit_set_count((bitstr_t *)nodes);
 	uint32_t others = all - (uint32_t)n;
-	struct vs_asker a = vs_requesting_job_fill(t);
+	struct vs_requesting_job a = vs_requesting_job_fill(t);
 	bool counts = !why[0] || strchr(",:;", why[0]);
 
 	needs = needs > others ? needs - others : 0;
@@ -49,7 +49,7 @@ static size_t some_of(const struct vs_picked *p, size_t n, int *ids)
 void vs_refuse_busy(const struct vs_test *t, const bitstr_t *given,
 		    const struct vs_picked *p, uint32_t room, uint32_t needs)
 {
-	struct vs_asker a = vs_requesting_job_fill(t);
+	struct vs_requesting_job a = vs_requesting_job_fill(t);
 	uint32_t idle, used, vfs, have;
 	VS_FREE int *ids = NULL;
 	char words[32];

@@ -148,7 +148,7 @@ static int begin(job_record_t *job_ptr)
 	struct vs_test t = { .job_ptr = job_ptr, .mode = SELECT_MODE_RUN_NOW };
 	VS_FREE int *ids = NULL;
 	struct vs_err err = { 0 };
-	struct vs_asker a;
+	struct vs_requesting_job a;
 	size_t n;
 
 	if (!core)

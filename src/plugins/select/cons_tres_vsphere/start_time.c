@@ -104,10 +104,10 @@ void vs_start_query(const struct vs_test *t)
 			   vs_lasts(t->job_ptr));
 }
 
-struct vs_asker vs_requesting_job_fill(const struct vs_test *t)
+struct vs_requesting_job vs_requesting_job_fill(const struct vs_test *t)
 {
 	reservations_tell(vs_cluster_core());
-	return (struct vs_asker) {
+	return (struct vs_requesting_job) {
 		.job = t->job_ptr->job_id,
 		.rank = rank_of(t->job_ptr),
 		.now = time(NULL),
@@ -120,10 +120,11 @@ struct vs_asker vs_requesting_job_fill(const struct vs_test *t)
 	};
 }
 
-time_t vs_when(const struct vs_test *t, const bitstr_t *answer, time_t from)
+time_t vs_start_time(const struct vs_test *t, const bitstr_t *answer,
+		     time_t from)
 {
 	const struct vs_core_api *core = vs_cluster_core();
-	struct vs_asker a = vs_requesting_job_fill(t);
+	struct vs_requesting_job a = vs_requesting_job_fill(t);
 	VS_FREE int *ids = NULL;
 	size_t n = vs_cluster_ids(answer, &ids, NULL);
 
@@ -134,7 +135,7 @@ void vs_start_publish(const struct vs_test *t, const bitstr_t *answer,
 		      time_t start)
 {
 	const struct vs_core_api *core = vs_cluster_core();
-	struct vs_asker a = vs_requesting_job_fill(t);
+	struct vs_requesting_job a = vs_requesting_job_fill(t);
 	VS_FREE int *ids = NULL;
 	size_t n;
 
