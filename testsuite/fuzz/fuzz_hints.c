@@ -57,8 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	vs_brake_clear();
 	vs_state_file_load(c, text);
 	now_ms = vs_clock();
-	for (const struct vs_avoid *a = vs_avoids(); a; a = a->next)
-		if (a->cause != VS_AVOID_DRAINED && a->cause != VS_AVOID_SICK &&
+	for (const struct vs_exclusion *a = vs_avoids(); a; a = a->next)
+		if (a->cause != VS_EXCLUDED_DRAINED &&
+		    a->cause != VS_EXCLUDED_DRAINS &&
 		    a->until_ms > now_ms + VS_BREAKER_MAX_MS)
 			abort();
 	for (const struct vs_breaker *b = vs_breakers(); b; b = b->next)

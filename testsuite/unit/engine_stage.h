@@ -68,7 +68,7 @@ static __attribute__((constructor)) void lock_not_needed(void)
 	TAKES_LOCK_VOID(vs_orphans_query_slurm(__VA_ARGS__))
 #define vs_prefetch_read(...) TAKES_LOCK_VOID(vs_prefetch_read(__VA_ARGS__))
 #define vs_forecast_read_slurm(...) TAKES_LOCK_VOID(vs_forecast_read_slurm(__VA_ARGS__))
-#define vs_leaving_say(...) TAKES_LOCK_VOID(vs_leaving_say(__VA_ARGS__))
+#define vs_draining_hosts_publish(...) TAKES_LOCK_VOID(vs_draining_hosts_publish(__VA_ARGS__))
 #define vs_outbox_send(...) TAKES_LOCK_VOID(vs_outbox_send(__VA_ARGS__))
 
 static int64_t now = 1000000;
@@ -292,7 +292,7 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	vs_ledger_clear(&c->ledger);
 	vs_avoids_clear();
 	vs_windows_clear(c);
-	vs_leaving_clear();
+	vs_draining_hosts_clear();
 	vs_breakers_clear();
 	vs_prints_clear();
 	vs_state_file_read_done(true);

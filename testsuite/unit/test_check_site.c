@@ -111,8 +111,8 @@ static void large_bars_want_a_template_that_boots_by_efi(void **state)
 	assert_string_equal(found.f[0].is, "BIOS");
 	assert_non_null(strstr(found.f[0].should, "256 GB"));
 	plain.adapter = &(struct vs_adapter) { .type = VS_ADAPTER_VMXNET3 };
-	assert_true(vs_check_bars(&found.f[0], &profile));
-	assert_false(vs_check_bars(&found.f[0], &plain));
+	assert_true(vs_check_blocks(&found.f[0], &profile));
+	assert_false(vs_check_blocks(&found.f[0], &plain));
 	t.bios = false;
 	vs_found_clear(&found);
 	vs_check_template(&site, &t, &found);

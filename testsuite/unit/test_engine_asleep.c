@@ -73,12 +73,13 @@ static void order(const char *what, const char *name)
 	assert_int_equal(err.code, VS_OK);
 }
 
-static struct vs_remains remains(char words[256])
+static struct vs_remaining_vms remains(char words[256])
 {
-	struct vs_remains r;
+	struct vs_remaining_vms r;
 
-	vs_host_remains(&vs_core, vs_host_get(&vs_core.inv, "host-1"), &r);
-	vs_remains_words(&r, words, 256);
+	vs_host_remaining_vms(&vs_core, vs_host_get(&vs_core.inv, "host-1"),
+			      &r);
+	vs_remaining_vms_text(&r, words, 256);
 	return r;
 }
 
@@ -107,7 +108,7 @@ static int heard_times(enum vs_outbox_type kind)
 static void it_stays_and_the_node_says_why(void **st)
 {
 	char words[256];
-	struct vs_remains r;
+	struct vs_remaining_vms r;
 	int64_t judged;
 
 	(void)st;

@@ -98,7 +98,7 @@ static void a_guest_that_cannot_serve_is_tried_on_another_host(void **st)
 	says("failed", "port 1 is DOWN");
 	turns(2);
 	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
-	assert_non_null(vs_avoid_get(&vs_core, first, "0000:3b:00.0"));
+	assert_non_null(vs_exclusion_get(&vs_core, first, "0000:3b:00.0"));
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	says(NULL, NULL);	/* unchanged: vCenter doesn't say it again */
 	turns(6);
@@ -115,7 +115,7 @@ static void a_guest_that_cannot_serve_is_tried_on_another_host(void **st)
 	assert_non_null(strstr(heard(VS_REQUEST_FAIL, "vm1")->text,
 			       "the guest says: port 1 is DOWN"));
 	turn();		/* two hosts, one guest: it wasn't the host */
-	assert_null(vs_avoid_get(&vs_core, first, "0000:3b:00.0"));
+	assert_null(vs_exclusion_get(&vs_core, first, "0000:3b:00.0"));
 }
 
 /* vCenter's update of one of the two keys, and nothing else. */
@@ -444,7 +444,7 @@ static void a_boot_of_before_a_restart_that_fails_blames_no_host(void **state)
 	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
 	turns(2);
 	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
-	assert_null(vs_avoid_get(&vs_core, "host-1", "0000:3b:00.0"));
+	assert_null(vs_exclusion_get(&vs_core, "host-1", "0000:3b:00.0"));
 	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 1);
 }
 

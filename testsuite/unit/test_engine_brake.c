@@ -237,7 +237,7 @@ static void hints_on(int nodes)
 
 static void hints_outlive_a_restart(void **st)
 {
-	const struct vs_avoid *a;
+	const struct vs_exclusion *a;
 	const struct vs_brake_end *e;
 	struct stat sb;
 	char path[64];
@@ -245,7 +245,7 @@ static void hints_outlive_a_restart(void **st)
 	(void)st;
 	assert_non_null(mkdtemp(dir));
 	hints_on(1);
-	vs_avoid_add("esx1", "0000:3b:00.0", now + 60000, "it failed");
+	vs_exclude_failed("esx1", "0000:3b:00.0", now + 60000, "it failed");
 	vs_brake.on = true;
 	vs_brake_count("vm-7", 29000003, true);
 	vs_state_file_save(&vs_core, now);
@@ -253,7 +253,7 @@ static void hints_outlive_a_restart(void **st)
 	assert_int_equal(stat(path, &sb), 0);
 	assert_int_equal(sb.st_mode & 0777, 0600);
 	restart();
-	a = vs_avoid_get(&vs_core, "esx1", "0000:3b:00.0");
+	a = vs_exclusion_get(&vs_core, "esx1", "0000:3b:00.0");
 	assert_non_null(a);
 	assert_string_equal(a->why, "it failed");
 	assert_true(a->until_ms >= now + 58000 && a->until_ms <= now + 60000);

@@ -54,9 +54,9 @@ static void opened(void)
 	all_ended(3);
 }
 
-static const struct vs_avoid *open_now(void)
+static const struct vs_exclusion *open_now(void)
 {
-	return vs_avoid_cause(VS_AVOID_BROKEN, "host-1");
+	return vs_exclusion_find(VS_EXCLUDED_BROKEN, "host-1");
 }
 
 static int minutes_left(void)

@@ -88,7 +88,7 @@ static void a_small_mtu_keeps_new_vms_away_until_it_is_mended(void **st)
 	esx1.mtu = 9000;
 	show();
 	assert_string_equal(refusal("vm1"), "");
-	assert_null(vs_checks_unfit("host-1"));
+	assert_null(vs_exclusion_checks("host-1"));
 }
 
 static void without_link_the_running_vm_is_left_alone(void **st)

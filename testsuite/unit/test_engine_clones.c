@@ -72,7 +72,7 @@ static void hour_passes(void)
 
 static const char *barred(const char *node)
 {
-	return vs_node_barred(&vs_core, vs_node_named(&vs_core, node));
+	return vs_node_blocked(&vs_core, vs_node_named(&vs_core, node));
 }
 
 static bool told_that(const char *part)

@@ -439,7 +439,7 @@ static void what_is_passed_through_is_no_device_of_a_class(void **state)
 /* The device alone, and not its whole host. */
 static void a_device_that_somebody_else_has_is_avoided(void **state)
 {
-	const struct vs_avoid *a;
+	const struct vs_exclusion *a;
 
 	(void)state;
 	fpgas();

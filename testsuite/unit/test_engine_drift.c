@@ -31,8 +31,8 @@ static void pfs(const struct vs_vc_pf *list, size_t n)
 
 static bool quarantined(const char *pci)
 {
-	for (const struct vs_avoid *a = vs_avoids(); a; a = a->next)
-		if (a->cause == VS_AVOID_DRIFTED && !strcmp(a->pf, pci))
+	for (const struct vs_exclusion *a = vs_avoids(); a; a = a->next)
+		if (a->cause == VS_EXCLUDED_PF_CHANGE && !strcmp(a->pf, pci))
 			return true;
 	return false;
 }
@@ -81,7 +81,7 @@ static void a_nic_at_another_address_is_not_used(void **st)
 	two_pfs(4, 0);
 	PFS(PF(C, "vmnic4", 4), PF(B, "vmnic6", 0));
 	assert_true(quarantined(C));
-	assert_non_null(strstr(vs_avoid_get(&vs_core, "host-1", C)->why,
+	assert_non_null(strstr(vs_exclusion_get(&vs_core, "host-1", C)->why,
 			       "vmnic4 was at " A));
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
 }
@@ -144,11 +144,11 @@ static void a_host_that_is_away_tells_nothing(void **st)
 
 static void it_is_found_again_after_a_restart(void **st)
 {
-	struct vs_print *p;
+	struct vs_host_fingerprint *p;
 
 	(void)st;
 	two_pfs(8, 0);
-	p = vs_print_get("esx1");
+	p = vs_fingerprint_get("esx1");
 	assert_non_null(p);
 	fake_load();		/* all is read anew: one PF, as the fake has it */
 	fake_slow(NULL, 0);

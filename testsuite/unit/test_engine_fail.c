@@ -108,7 +108,7 @@ static void no_answer_of_vcenters_says_nothing_of_a_host(void **st)
 		assert_true(fake_fail(FAKE_POWER_ON, VS_E_RETRY, "HTTP 503"));
 		assert_int_equal(answer_of(), SAME);
 	}
-	assert_null(vs_avoid_get(&vs_core, "host-1", NULL));
+	assert_null(vs_exclusion_get(&vs_core, "host-1", NULL));
 }
 
 static void a_full_datastore_is_a_reason_to_wait_and_takes_no_node_down(void **st)
@@ -189,8 +189,8 @@ static void to_be_moved(const char *refused_with, enum vs_code code)
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
 	powered_down("vm1");
-	vs_avoid_add(fake_get("vm1")->host, NULL, now + 3600000,
-		     "test");
+	vs_exclude_failed(fake_get("vm1")->host, NULL, now + 3600000,
+			  "test");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turns(2);
@@ -225,11 +225,11 @@ static void a_host_that_takes_none_is_not_the_vms_fault(void **st)
 	(void)st;
 	to_be_moved("InvalidHostState", VS_E_OTHER_HOST);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
-	vs_avoid_end(VS_AVOID_FAILED, "host-2");
+	vs_exclude_end(VS_EXCLUDED_FAILED, "host-2");
 	turns(20);
 	assert_true(fake_fault(FAKE_RELOCATE, VS_E_OTHER_HOST,
 			       "InvalidHostState", "no"));
-	vs_avoid_end(VS_AVOID_FAILED, "host-2");
+	vs_exclude_end(VS_EXCLUDED_FAILED, "host-2");
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 2);
 	assert_true(fake_finish(FAKE_DESTROY));

@@ -47,13 +47,13 @@ static void it_is_named_once_with_its_path_and_the_remedy(void **state)
 	turns(20);
 	assert_string_equal(node()->foreign,
 		"a foreign VM stands in its place: /DC0/vm/slurm/vm1 was not made by slurm-vsphere; rename it, or move it to another folder");
-	assert_string_equal(vs_node_barred(&vs_core, node()), node()->foreign);
+	assert_string_equal(vs_node_blocked(&vs_core, node()), node()->foreign);
 	assert_int_equal(lines, 1);
 	assert_int_equal(gone, 0);
 	fake_remove(vm);
 	turns(20);
 	assert_null(node()->foreign);
-	assert_null(vs_node_barred(&vs_core, node()));
+	assert_null(vs_node_blocked(&vs_core, node()));
 	assert_int_equal(gone, 1);
 }
 
@@ -68,7 +68,7 @@ static void one_that_cannot_be_read_is_not_called_anybodys(void **state)
 	assert_null(strstr(node()->foreign, "was not made"));
 	assert_non_null(strstr(node()->foreign, "vCenter cannot read "));
 	assert_non_null(strstr(node()->foreign, "may be its VM or a foreign one"));
-	assert_non_null(vs_node_barred(&vs_core, node()));
+	assert_non_null(vs_node_blocked(&vs_core, node()));
 	/* when it can be read it is named for what it is */
 	connected(vm, true);
 	turns(3);

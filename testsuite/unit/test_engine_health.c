@@ -6,9 +6,9 @@
 #include "engine/persist/persist.h"
 #include "engine_stage.h"
 
-static const struct vs_avoid *sick(void)
+static const struct vs_exclusion *sick(void)
 {
-	return vs_avoid_cause(VS_AVOID_SICK, "host-1");
+	return vs_exclusion_find(VS_EXCLUDED_DRAINS, "host-1");
 }
 
 static void limit(int most)

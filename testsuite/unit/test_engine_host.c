@@ -136,30 +136,31 @@ static void an_operators_note_is_in_no_jobs_words(void **st)
 	static const char note[] = "ask Doe: BMC 10.0.0.9";
 	const struct vs_host *h;
 	struct vs_err err = { 0 };
-	char why[VS_AVOID_WORDS];
+	char why[VS_EXCLUSION_TEXT];
 
 	(void)st;
 	begin(1, 1, 3, "warm");
 	ready();
 	drain("esx1", note);
-	assert_string_equal(vs_avoid_note(&vs_core),
+	assert_string_equal(vs_exclusion_note(&vs_core),
 		"; 1 host is left out (esx1: drained by an operator)");
 	h = vs_host_get(&vs_core.inv, "host-1");
-	assert_true(vs_avoid_asked(&vs_core, h, NULL, why, sizeof(why)));
+	assert_true(vs_exclusion_explain(&vs_core, h, NULL, why, sizeof(why)));
 	assert_string_equal(why, "drained by an operator");
 	assert_int_equal(vs_job_begin(&vs_core, 9, 0, &(int) { id("vm1") }, 1,
 				      &err), -1);
 	assert_null(strstr(err.text, "Doe"));
-	vs_avoid_put(VS_AVOID_DRAINED, "host-1", NULL,
-		     VS_AVOID_FOREVER,
-		     "maintenance planned for 2026-11-23T10:00: ask Doe");
-	assert_string_equal(vs_avoid_note(&vs_core),
+	vs_exclude_set(VS_EXCLUDED_DRAINED, "host-1", NULL,
+		       VS_EXCLUDED_FOREVER,
+		       "maintenance planned for 2026-11-23T10:00: ask Doe");
+	assert_string_equal(vs_exclusion_note(&vs_core),
 		"; 1 host is left out (esx1: maintenance planned for 2026-11-23T10:00)");
 	/* a cause that slurm-vsphere found is no note */
 	resume("esx1");
-	vs_avoid_put(VS_AVOID_FAILED, "host-1", NULL,
-		     VS_AVOID_FOREVER, "clone failed: no space");
-	assert_non_null(strstr(vs_avoid_note(&vs_core), "failed: no space"));
+	vs_exclude_set(VS_EXCLUDED_FAILED, "host-1", NULL,
+		       VS_EXCLUDED_FOREVER, "clone failed: no space");
+	assert_non_null(
+		strstr(vs_exclusion_note(&vs_core), "failed: no space"));
 }
 
 static void an_order_for_no_host_is_one_clear_line(void **st)

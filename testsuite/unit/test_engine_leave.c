@@ -49,7 +49,7 @@ static void the_plan_says_what_becomes_of_each(void **st)
 	SAYS("\"will\":\"stay\",\"why\":\"vmotion: type sriov allows it in no release\"");
 	ask("leave-requeue");
 	SAYS("\"will\":\"requeue\"");
-	assert_null(vs_avoid_cause(VS_AVOID_DRAINED, "host-1"));
+	assert_null(vs_exclusion_find(VS_EXCLUDED_DRAINED, "host-1"));
 }
 
 static void the_plan_counts_the_room(void **st)
@@ -74,7 +74,7 @@ static void the_plan_counts_the_room(void **st)
 static void a_host_is_safe_when_they_are_gone(void **st)
 {
 	struct vs_host *h;
-	struct vs_remains r;
+	struct vs_remaining_vms r;
 	char words[160];
 
 	(void)st;
@@ -82,15 +82,15 @@ static void a_host_is_safe_when_they_are_gone(void **st)
 	drain("esx1");
 	turns(1);
 	h = vs_host_get(&vs_core.inv, "host-1");
-	vs_host_remains(&vs_core, h, &r);
+	vs_host_remaining_vms(&vs_core, h, &r);
 	assert_int_equal(r.moves, 2);
 	assert_int_equal(r.nodes, 0);
 	assert_true(r.safe_at > 0);
-	vs_remains_words(&r, words, sizeof(words));
+	vs_remaining_vms_text(&r, words, sizeof(words));
 	assert_string_equal(words, "2 VMs leave with their jobs running");
 	assert_true(fake_finish(FAKE_RELOCATE) && fake_finish(FAKE_RELOCATE));
 	turns(2);
-	vs_host_remains(&vs_core, h, &r);
+	vs_host_remaining_vms(&vs_core, h, &r);
 	assert_int_equal(r.safe_at, 0);
 }
 

@@ -74,15 +74,15 @@ static void each_vf_is_in_one_state(void **state)
 	fake_show(theirs);
 	turn();
 	expect_vfs(2, 0, 1, 1, 0, 0);
-	vs_avoid_put(VS_AVOID_DRAINED, "host-1", NULL,
-		     VS_AVOID_FOREVER, "by hand");
+	vs_exclude_set(VS_EXCLUDED_DRAINED, "host-1", NULL,
+		       VS_EXCLUDED_FOREVER, "by hand");
 	expect_vfs(0, 0, 1, 1, 2, 0);
 	assert_int_equal(value("hosts{state=\"drained\"}"), 1);
-	vs_avoid_end(VS_AVOID_DRAINED, "host-1");
-	vs_avoid_put(VS_AVOID_FAILED, "host-1", "0000:3b:00.0",
-		     VS_AVOID_FOREVER, "no VF");
+	vs_exclude_end(VS_EXCLUDED_DRAINED, "host-1");
+	vs_exclude_set(VS_EXCLUDED_FAILED, "host-1", "0000:3b:00.0",
+		       VS_EXCLUDED_FOREVER, "no VF");
 	expect_vfs(0, 0, 1, 1, 2, 0);
-	vs_avoid_end(VS_AVOID_FAILED, "host-1");
+	vs_exclude_end(VS_EXCLUDED_FAILED, "host-1");
 	vs_host_get(&vs_core.inv, "host-1")->connected = false;
 	expect_vfs(0, 0, 1, 1, 0, 2);
 	assert_int_equal(value("hosts{state=\"disconnected\"}"), 1);

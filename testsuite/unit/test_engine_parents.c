@@ -254,7 +254,7 @@ static void a_setting_that_forbids_it_is_no_nodes_fault(void **st)
 	assert_non_null(strstr(vs_core.now[0].missing, "CreateSnapshot is lacking"));
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 1);
 	/* after a while it is tried again */
-	now += VS_AVOID_HOST_MS;
+	now += VS_EXCLUDE_HOST_MS;
 	flags("vm1", DOWN);
 	turns(20);
 	assert_int_equal(job_begin(8, "vm2", NULL), 0);

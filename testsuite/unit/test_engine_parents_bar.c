@@ -66,14 +66,14 @@ static void one_on_another_datastore_is_not_made_again(void **st)
 	waits_for_somebody("vm1", "was made for datastore s and is on o:");
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
 	/* said once, though it is tried again; then another one may be made */
-	now += VS_AVOID_HOST_MS;
+	now += VS_EXCLUDE_HOST_MS;
 	flags("vm1", DOWN);
 	turns(20);
 	assert_string_equal(vs_core.now[0].missing, "");
 	ntold = 0;
 	wants(8, "vm2");
 	waits_for_somebody("vm2", "was made for datastore s and is on o:");
-	now += VS_AVOID_HOST_MS;
+	now += VS_EXCLUDE_HOST_MS;
 	flags("vm2", DOWN);
 	turns(20);
 	wants(9, "vm1");

@@ -360,8 +360,8 @@ static void five_parents(void)
 		for (int k = 1; k <= 5; k++) {
 			snprintf(text, sizeof(text), "host-%d", k);
 			if (k != i)
-				vs_avoid_add(text, NULL, INT64_MAX,
-					     "not now");
+				vs_exclude_failed(text, NULL, INT64_MAX,
+						  "not now");
 		}
 		snprintf(text, sizeof(text), "vm%d", i);
 		wants((uint32_t)i, text);

@@ -184,8 +184,8 @@ static void one_that_must_move_is_relocated_first(void **state)
 	end_job(7, "vm1");
 	powered_down("vm1");
 	h = vs_host_get(&vs_core.inv, fake_get("vm1")->host);
-	vs_avoid_put(VS_AVOID_DRAINED, h->moid, NULL,
-		     VS_AVOID_FOREVER, "drained");
+	vs_exclude_set(VS_EXCLUDED_DRAINED, h->moid, NULL,
+		       VS_EXCLUDED_FOREVER, "drained");
 	before = sent();
 	expect("vm1", 0, "relocate", 2);
 	comes_up();

@@ -84,13 +84,13 @@ static void nothing_is_asked_back_on_a_host_that_is_left_out(void **state)
 	ready();
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
-	vs_avoid_add("host-1", "", now + 60000, "a start failed");
+	vs_exclude_failed("host-1", "", now + 60000, "a start failed");
 	wants = id("vm2");
 	now += 6000;
 	refuse(8, &wants, 1, 1, "no VF");
 	turns(3);
 	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
-	vs_avoid_end(VS_AVOID_FAILED, "host-1");
+	vs_exclude_end(VS_EXCLUDED_FAILED, "host-1");
 	refuse(8, &wants, 1, 1, "no VF");
 	turns(3);
 	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));

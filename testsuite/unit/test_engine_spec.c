@@ -123,10 +123,10 @@ static void a_host_that_failed_is_avoided_for_a_while(void **state)
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	assert_string_not_equal(host_of_hold(), first);
 	assert_string_not_equal(host_of_hold(), "none");
-	assert_non_null(vs_avoid_get(&vs_core, first, NULL));
-	now += VS_AVOID_HOST_MS;
+	assert_non_null(vs_exclusion_get(&vs_core, first, NULL));
+	now += VS_EXCLUDE_HOST_MS;
 	turn();
-	assert_null(vs_avoid_get(&vs_core, first, NULL));
+	assert_null(vs_exclusion_get(&vs_core, first, NULL));
 }
 
 /* Milliseconds from a failure of this kind to the next try. */

@@ -136,7 +136,7 @@ static void a_move_is_over(void **state)
 	powered_down("vm1");
 	fake_slow(NULL, 0);
 	vm = fake_get("vm1");
-	vs_avoid_add("host-1", NULL, now + 3600000, "test");
+	vs_exclude_failed("host-1", NULL, now + 3600000, "test");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	assert_true(hold("vm1")->moves);
 	flags("vm1", BOOT);
@@ -174,7 +174,7 @@ static void a_linked_clone_moves_as_a_full_one(void **state)
 	fake_disk_mb = 20000;
 	fake_store_mb = fake_t_mb = 90000;
 	ready();
-	vs_avoid_add("host-2", NULL, now + 1000, "test");
+	vs_exclude_failed("host-2", NULL, now + 1000, "test");
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turns(2);
@@ -192,7 +192,7 @@ static void a_linked_clone_moves_as_a_full_one(void **state)
 	powered_down("vm1");
 	fake_slow(NULL, 0);
 	at = vs_shared_capacity_pool(&vs_core.inv, "datastore-2");
-	vs_avoid_add("host-1", NULL, now + 3600000, "test");
+	vs_exclude_failed("host-1", NULL, now + 3600000, "test");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	assert_true(hold("vm1")->moves);
 	assert_int_equal(hold("vm1")->disk_mb, 20000);
@@ -217,8 +217,8 @@ static void a_full_one_of_no_name_leaves_its_host_out(void **state)
 	vs_ledger_set_store(&vs_core.ledger, hold("vm1"), "", false);
 	assert_true(fake_fault(FAKE_POWER_ON, VS_E_SHORTAGE,
 			       VS_VC_FAULT_NO_SPACE, "No space left"));
-	assert_non_null(vs_avoid_get(&vs_core, "host-1", ""));
-	assert_null(vs_avoid_get(&vs_core, "host-2", ""));
+	assert_non_null(vs_exclusion_get(&vs_core, "host-1", ""));
+	assert_null(vs_exclusion_get(&vs_core, "host-2", ""));
 }
 
 static void blanks_are_no_part_of_a_name(void **state)

@@ -107,7 +107,7 @@ static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
 	bring_up(7, "vm1");
 	one = id("vm1");
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
-	vs_avoid_add("host-1", NULL, now + 60000, "text");
+	vs_exclude_failed("host-1", NULL, now + 60000, "text");
 	vs_brake.on = true;
 	vs_lock();
 	vs_leadership_begin(&vs_core);

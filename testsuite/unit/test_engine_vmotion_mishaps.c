@@ -148,7 +148,7 @@ static void the_only_other_host_is_tried_again(void **st)
 
 static void a_host_to_which_one_comes_is_not_empty(void **st)
 {
-	struct vs_remains r;
+	struct vs_remaining_vms r;
 	char words[160];
 
 	(void)st;
@@ -158,9 +158,10 @@ static void a_host_to_which_one_comes_is_not_empty(void **st)
 	assert_string_equal(held_on(">vm1"), "host-2");
 	drain("esx2");
 	turns(2);
-	vs_host_remains(&vs_core, vs_host_get(&vs_core.inv, "host-2"), &r);
+	vs_host_remaining_vms(&vs_core, vs_host_get(&vs_core.inv, "host-2"),
+			      &r);
 	assert_int_equal(r.moves, 1);
-	vs_remains_words(&r, words, sizeof(words));
+	vs_remaining_vms_text(&r, words, sizeof(words));
 	assert_string_not_equal(words, "no VM of ours is on, safe now");
 }
 

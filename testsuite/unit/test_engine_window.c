@@ -38,8 +38,9 @@ static size_t room_until(int64_t end)
 
 static void planned(const char *host, int64_t at)
 {
-	assert_int_equal(vs_window_put(&vs_core, host, at, "planned",
-					false), 0);
+	assert_int_equal(
+		vs_maintenance_window_set(&vs_core, host, at, "planned", false),
+		0);
 }
 
 /* esx1 and esx2 have a VF each. */
@@ -61,8 +62,8 @@ static void a_host_takes_what_ends_before_its_time(void **st)
 			    "host-2");
 	assert_int_equal(begin_until(8, "vm2", in_s(1500)), -1);
 	assert_int_equal(begin_until(8, "vm2", in_s(900)), 0);
-	assert_true(vs_window_end(&vs_core, "host-1"));
-	assert_false(vs_window_end(&vs_core, "host-1"));
+	assert_true(vs_maintenance_window_end(&vs_core, "host-1"));
+	assert_false(vs_maintenance_window_end(&vs_core, "host-1"));
 }
 
 /* The VM is there, and none for a longer job; nor is its place, given while
@@ -97,7 +98,7 @@ static void what_was_promised_before_goes_elsewhere(void **st)
 static void safe_is_when_the_last_job_ends(void **st)
 {
 	struct vs_host *h;
-	struct vs_remains r;
+	struct vs_remaining_vms r;
 	int64_t end = in_s(500);
 	char words[160];
 
@@ -111,17 +112,17 @@ static void safe_is_when_the_last_job_ends(void **st)
 	h = vs_host_get_named(&vs_core.inv, "esx1");
 	vs_forecast_job_end(&vs_core, 7, in_s(200));
 	vs_forecast_job_end(&vs_core, 8, end);
-	vs_host_remains(&vs_core, h, &r);
+	vs_host_remaining_vms(&vs_core, h, &r);
 	assert_int_equal(r.jobs, 2);
 	assert_int_equal(r.nodes, 3);
 	assert_int_equal(r.safe_at, end);
 	vs_forecast_job_end(&vs_core, 7, INT64_MAX);	/* suspended, say */
-	vs_host_remains(&vs_core, h, &r);
+	vs_host_remaining_vms(&vs_core, h, &r);
 	assert_true(r.safe_at == VS_TIME_NEVER);
-	vs_remains_words(&r, words, sizeof(words));
+	vs_remaining_vms_text(&r, words, sizeof(words));
 	assert_non_null(strstr(words, "2 jobs on 3 nodes, safe when nobody"));
 	vs_forecast_job_end(&vs_core, 7, in_s(400L * 24 * 3600)); /* no limit */
-	vs_host_remains(&vs_core, h, &r);
+	vs_host_remaining_vms(&vs_core, h, &r);
 	assert_true(r.safe_at == VS_TIME_NEVER);
 }
 
@@ -151,7 +152,7 @@ static void again(int nodes, int hosts)
 
 static void its_time_comes_and_it_is_remembered(void **st)
 {
-	const struct vs_window *w;
+	const struct vs_maintenance_window *w;
 
 	(void)st;
 	begin(3, 2, 1, "warm");
@@ -159,14 +160,14 @@ static void its_time_comes_and_it_is_remembered(void **st)
 	planned("host-1", in_s(5000));
 	planned("host-2", in_s(1));
 	turns(2);
-	assert_non_null(vs_avoid_cause(VS_AVOID_DRAINED, "host-2"));
-	assert_null(vs_window_of("host-2"));
+	assert_non_null(vs_exclusion_find(VS_EXCLUDED_DRAINED, "host-2"));
+	assert_null(vs_maintenance_window_get("host-2"));
 	again(3, 2);
 	ready();
-	w = vs_window_of("host-1");
+	w = vs_maintenance_window_get("host-1");
 	assert_non_null(w);
 	assert_string_equal(w->why, "planned");
-	assert_non_null(vs_avoid_cause(VS_AVOID_DRAINED, "host-2"));
+	assert_non_null(vs_exclusion_find(VS_EXCLUDED_DRAINED, "host-2"));
 }
 
 /* ---- what Slurm is told ------------------------------------------------------- */
@@ -187,7 +188,7 @@ static void resvs_set(void *ctx, const struct vs_slurm_resv *rows, size_t n)
 static void say(int after_ms)
 {
 	now += after_ms;
-	vs_leaving_say(&vs_core, now);
+	vs_draining_hosts_publish(&vs_core, now);
 }
 
 static const struct vs_slurm_ops port = { .resvs_set = resvs_set };
@@ -199,8 +200,8 @@ static void two_jobs_on_esx1(void)
 	ready();
 	bring_up(7, "vm1");
 	bring_up(8, "vm2");
-	vs_avoid_put(VS_AVOID_DRAINED, "host-1", NULL,
-		     VS_AVOID_FOREVER, "drained: firmware");
+	vs_exclude_set(VS_EXCLUDED_DRAINED, "host-1", NULL,
+		       VS_EXCLUDED_FOREVER, "drained: firmware");
 }
 
 /* It is written into Slurm's accounting each time it changes. */

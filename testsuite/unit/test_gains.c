@@ -28,7 +28,7 @@
 static struct world w;
 static struct vs_timeline t;
 static struct vs_free_capacity sums;
-static struct vs_bar bars[HOSTS + 2];
+static struct vs_host_block bars[HOSTS + 2];
 static struct vs_profile p_many;	/* little of everything, for ends that
 					 * gain by the VF alone */
 static struct vs_capacity_released kept[KINDS];

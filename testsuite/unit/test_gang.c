@@ -541,7 +541,7 @@ static void an_exchange_never_uses_an_avoided_host(void **state)
 	gang[1].net = gang[2].net = &w.net;
 	assert_int_equal(vs_place(&w.env, gang, 3, &r, NULL), -1);
 	assert_int_equal(r.why[0], VS_REFUSE_VF);
-	assert_int_equal(r.why[1], VS_REFUSE_AVOID);
+	assert_int_equal(r.why[1], VS_REFUSE_EXCLUDED);
 	vs_place_report_free(&r);
 }
 

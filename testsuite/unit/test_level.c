@@ -179,7 +179,7 @@ static void a_host_that_serves_none_of_them_counts_for_nothing(void **state)
  * may not go is full is no reason to load the others more. */
 static void an_avoided_host_counts_for_nothing(void **state)
 {
-	struct vs_bar bars[3] = { { .avoided = false } };
+	struct vs_host_block bars[3] = { { .avoided = false } };
 	struct vs_vm *vm;
 
 	(void)state;

@@ -432,7 +432,7 @@ static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
 	avoid_pci = W_PF1;
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
 	avoid_pci = W_PF0;
-	assert_int_equal(refusal(), VS_REFUSE_AVOID);
+	assert_int_equal(refusal(), VS_REFUSE_EXCLUDED);
 	esx01->pfs[1] = *pf;		/* the first one isn't ours */
 	vs_strlcpy(pf->switch_uuid, "another", VS_LABEL_LEN);
 	vs_strlcpy(pf->pci, "0000:01:00.0", VS_PCI_LEN);
@@ -444,11 +444,11 @@ static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
 	assert_string_equal(node.pfs[0]->pci, W_PF1);
 	assert_int_equal(vs_place_count(&w.env, &node, 100), 1);
 	avoid_host = "esx01";
-	assert_int_equal(refusal(), VS_REFUSE_AVOID);
+	assert_int_equal(refusal(), VS_REFUSE_EXCLUDED);
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
 	assert_non_null(strstr(err.text, "power-on failed at 12:00"));
 	node.profile = &w.p_eth;
-	assert_int_equal(refusal(), VS_REFUSE_AVOID);
+	assert_int_equal(refusal(), VS_REFUSE_EXCLUDED);
 	avoid_why = "";
 	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
 	assert_non_null(strstr(err.text, "(esx01: avoided)"));
@@ -547,7 +547,7 @@ static void no_number_of_questions_is_kept_for_ever(void **state)
 
 static void a_host_on_trial_takes_as_many_as_it_may(void **state)
 {
-	struct vs_bar bar = { .trial = true, .most = 2 };
+	struct vs_host_block bar = { .trial = true, .most = 2 };
 	struct vs_place_node gang[3];
 	struct vs_err err;
 
@@ -573,7 +573,8 @@ static const bool *every_host(void *arg, const struct vs_profile *p)
 /* Counted as they are placed: two are the trial, though there are VFs for more. */
 static void a_gang_leaves_the_host_on_trial_when_its_trial_is_full(void **state)
 {
-	struct vs_bar bar[2] = { { .trial = true, .most = 2 }, { .trial = false } };
+	struct vs_host_block bar[2] = { { .trial = true, .most = 2 },
+					{ .trial = false } };
 	struct vs_place_node gang[4];
 	int there = 0;
 
@@ -599,7 +600,8 @@ static void a_gang_leaves_the_host_on_trial_when_its_trial_is_full(void **state)
  * there for the second. */
 static void a_packed_second_kind_minds_the_trial_too(void **state)
 {
-	struct vs_bar bar[2] = { { .trial = true, .most = 2 }, { .trial = false } };
+	struct vs_host_block bar[2] = { { .trial = true, .most = 2 },
+					{ .trial = false } };
 	struct vs_place_node gang[3];
 	int there = 0;
 

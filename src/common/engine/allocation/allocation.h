@@ -68,11 +68,11 @@ const struct vs_node_summary *vs_node_summary_get(struct vs_core *c, int id);
 uint64_t vs_node_summary_version(const struct vs_core *c, int id);
 /* Why no new job may have this node, NULL: it may. Lives until a node is
  * touched. */
-const char *vs_node_barred(struct vs_core *c, const struct vs_node *n);
+const char *vs_node_blocked(struct vs_core *c, const struct vs_node *n);
 /* The same, of what does not end by itself: until an administrator does
  * something it is unknown when a job may have the node. */
-const char *vs_node_barred_for_long(struct vs_core *c,
-				    const struct vs_node *n);
+const char *vs_node_blocked_permanently(struct vs_core *c,
+					const struct vs_node *n);
 /* Why no job may have this VM, for what DRS or HA would do with it, or NULL. Lives
  * until the clusters' settings are read anew. */
 const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm);

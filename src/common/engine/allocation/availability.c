@@ -17,7 +17,7 @@
 static bool lasts(struct vs_core *c, const struct vs_node *n,
 		  const struct vs_vm *vm)
 {
-	if (n->absent.how || vs_node_barred_for_long(c, n))
+	if (n->absent.how || vs_node_blocked_permanently(c, n))
 		return true;
 	return vm &&
 	       (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_MANAGED ||
@@ -33,7 +33,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	*place = false;
 	n->kept->exists = vm != NULL;
 	n->kept->holds = vs_ledger_get(&c->ledger, n->name) != NULL;
-	n->kept->barred = vs_node_barred(c, n) != NULL;
+	n->kept->barred = vs_node_blocked(c, n) != NULL;
 	n->kept->lasts = lasts(c, n, vm);
 	if (n->kept->barred || n->absent.how ||
 	    (vm &&
@@ -47,7 +47,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		/* It holds its VF already; whether it must be rebuilt first
 		 * only decides how warm it is. */
 		host = vm->host_ptr;
-		if (n->orders.evict || (host && vs_host_wanted(host)))
+		if (n->orders.evict || (host && vs_host_is_cordoned(host)))
 			return VS_AVAIL_NONE;
 		if (vs_node_is(n, VS_COND_ADOPTING))
 			return VS_AVAIL_NONE;	/* warm in a moment */
@@ -105,7 +105,7 @@ uint64_t vs_node_summary_version(const struct vs_core *c, int id)
 
 const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm)
 {
-	const struct vs_guard *g = vs_guard_of(c, vm);
+	const struct vs_cluster_policy *g = vs_cluster_policy_get(c, vm);
 
 	if (vm->policy.drs == VS_AUTOMATED)
 		return "by an override DRS chooses hosts for its VM: set that to manual, or disable it";
@@ -133,7 +133,8 @@ static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
 	return vs_clones_blocked(c, n, vm);
 }
 
-const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
+const char *vs_node_blocked_permanently(struct vs_core *c,
+					const struct vs_node *n)
 {
 	const struct vs_profile_capacity *now =
 		&c->now[n->profile - c->profiles];
@@ -154,9 +155,9 @@ const char *vs_node_barred_for_long(struct vs_core *c, const struct vs_node *n)
 	return now->barred_new[0] ? now->barred_new : NULL;
 }
 
-const char *vs_node_barred(struct vs_core *c, const struct vs_node *n)
+const char *vs_node_blocked(struct vs_core *c, const struct vs_node *n)
 {
 	const char *why = barred_for_now(c, n, vs_node_vm(c, n));
 
-	return why ? why : vs_node_barred_for_long(c, n);
+	return why ? why : vs_node_blocked_permanently(c, n);
 }

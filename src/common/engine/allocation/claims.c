@@ -83,9 +83,9 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 		.nrails = c->nrails,
 		.store = c->store[0] ? c->store : NULL,
 		.clusters = (const char **)c->cluster_moids,
-		.avoid = vs_avoid_asked,
+		.avoid = vs_exclusion_explain,
 		.arg = c,
-		.bars = vs_avoid_bars(c),
+		.bars = vs_exclusion_blocks(c),
 		.bare = vs_clone_hosts_bare,
 		.bare_arg = c,
 	};
@@ -293,7 +293,7 @@ int vs_claim_move(struct vs_core *c, struct vs_node *n,
 	vs_ledger_release(&c->ledger, n->name);
 	vs_env_fill(c, &env);
 	for (int i = 0; i < c->inv.nhosts; i++)
-		vs_avoid_bars_made()[i].avoided |= i != to->index;
+		vs_exclusion_blocks_cached()[i].avoided |= i != to->index;
 	vs_place_node_fill(c, n, &at);
 	if (vs_place(&env, &at, 1, NULL, &err) ||
 	    hold_take(c, n, &at, was.job)) {
@@ -516,7 +516,7 @@ const struct vs_profile_capacity *vs_capacity_profile(struct vs_core *c,
 		return r;
 	r->question = vs_question();
 	if (r->sums == vs_free_capacity_get(c)->generation &&
-	    r->seen == r->facts && r->avoid == vs_avoid_key())
+	    r->seen == r->facts && r->avoid == vs_exclusion_key())
 		return r;
 	vs_env_fill(c, &env);
 	node = (struct vs_place_node) {
@@ -538,7 +538,7 @@ const struct vs_profile_capacity *vs_capacity_profile(struct vs_core *c,
 	}
 	r->sums = sums.generation;
 	r->seen = r->facts;
-	r->avoid = vs_avoid_key();
+	r->avoid = vs_exclusion_key();
 	return r;
 }
 

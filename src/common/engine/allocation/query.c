@@ -100,12 +100,12 @@ static size_t counted_twice(struct vs_core *c, const struct used *used)
 static void room_why(struct vs_core *c, const struct vs_node *lacks, char *why,
 		     size_t size)
 {
-	const char *barred = lacks ? vs_node_barred(c, lacks) : NULL;
+	const char *barred = lacks ? vs_node_blocked(c, lacks) : NULL;
 	const char *shared = !lacks ? "" : barred ? barred :
 		vs_capacity_get(c, lacks)->why[lacks->kept->exists];
 
 	snprintf(why, size, "%s%s", shared[0] ? ": " : "",
-		 shared[0] ? shared : lacks ? vs_avoid_note(c) : "");
+		 shared[0] ? shared : lacks ? vs_exclusion_note(c) : "");
 }
 
 static bool alien(const struct vs_core *c, int id)
@@ -119,7 +119,7 @@ static enum vs_avail avail_kept(struct vs_core *c, int id)
 	const struct vs_node_summary *k = &c->kept[id];
 	const struct vs_profile_capacity *now;
 
-	if (vs_window_bars_node(c, &c->nodes[id]))
+	if (vs_maintenance_window_blocks_node(c, &c->nodes[id]))
 		return VS_AVAIL_NONE;
 	if (k->epoch != c->facts_epoch)
 		return vs_node_avail(c, &c->nodes[id]);
@@ -213,7 +213,7 @@ static void why_not(struct vs_core *c, const struct vs_node *n,
 	struct vs_place_env env;
 	struct vs_place_node one;
 	const char *lacks = vs_clone_blocked(c, n);
-	const char *barred = vs_node_barred(c, n);
+	const char *barred = vs_node_blocked(c, n);
 	struct vs_err why = { 0 };
 
 	vs_env_fill(c, &env);

@@ -7,14 +7,14 @@
 
 /* preflight.c, its checks: networks.c, cluster_policy.c; lock held */
 void vs_preflight(struct vs_core *c);
-void vs_reach_check(struct vs_core *c);
+void vs_networks_check(struct vs_core *c);
 /* other_cluster.c: another Slurm cluster's VMs on our PFs; lock held. */
-void vs_beside_check(struct vs_core *c);
-bool vs_beside_stale(struct vs_core *c);	/* it has to be judged anew */
+void vs_other_cluster_check(struct vs_core *c);
+bool vs_other_cluster_is_stale(struct vs_core *c); /* it has to be judged anew */
 /* That it has `vfs` of this PF of the host, by its id; NULL: no matter. To be
  * freed. */
-char *vs_beside_words(const struct vs_core *c, const struct vs_host *h, int pf,
-		      int vfs);
+char *vs_other_cluster_text(const struct vs_core *c, const struct vs_host *h,
+			    int pf, int vfs);
 /* Does the adapter take VFs, and may they be this PF's? */
 bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf);
 bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a);

@@ -6,7 +6,7 @@
 
 #include "engine/state/core_i.h"
 
-struct vs_lack { char *key, *name, *privs; enum vs_vc_use use; };
+struct vs_missing_privilege { char *key, *name, *privs; enum vs_vc_use use; };
 
 struct vs_checked_template {		/* vs_template_facts, and its texts */
 	char name[VS_LABEL_LEN], guest[64];
@@ -25,9 +25,9 @@ struct vs_checks {
 	uint64_t judged_epoch;		/* configuration, for rule A */
 	/* cluster_policy.c */
 	bool automated;			/* some VM is, by an override */
-	struct vs_lack *lacks;		/* of rights */
+	struct vs_missing_privilege *lacks;		/* of rights */
 	size_t nlacks;
-	struct vs_lack *excess; size_t nexcess;
+	struct vs_missing_privilege *excess; size_t nexcess;
 	bool rights_known;
 	/* site_checks.c, shared_checks.c */
 	struct vs_checked *hosts, *site;	/* NULL: not checked yet */

@@ -23,7 +23,8 @@
 
 /* ---- what the slow beat brings ---------------------------------------------- */
 
-static void guard_fill(struct vs_guard *g, const struct vs_vc_cluster *cl)
+static void guard_fill(struct vs_cluster_policy *g,
+		       const struct vs_vc_cluster *cl)
 {
 	vs_strlcpy(g->cluster, cl->moid, sizeof(g->cluster));
 	vs_strlcpy(g->name, cl->name, sizeof(g->name));
@@ -73,8 +74,8 @@ static void overrides_set(struct vs_core *c, const struct vs_vc_cluster *cl)
 	}
 }
 
-static bool guards_same(const struct vs_core *c, const struct vs_guard *now,
-			size_t n)
+static bool guards_same(const struct vs_core *c,
+			const struct vs_cluster_policy *now, size_t n)
 {
 	for (size_t i = 0; i < n && n == c->nguards; i++)
 		if (strcmp(now[i].cluster, c->guards[i].cluster) ||
@@ -89,7 +90,7 @@ static bool guards_same(const struct vs_core *c, const struct vs_guard *now,
 void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 		   size_t n)
 {
-	struct vs_guard *now = vs_calloc(n + 1, sizeof(*now));
+	struct vs_cluster_policy *now = vs_calloc(n + 1, sizeof(*now));
 	bool was = vs_checks.automated;
 
 	vs_assert_locked();
@@ -108,7 +109,7 @@ void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 	vs_findings_outdate();
 }
 
-static void lacks_free(struct vs_lack **of, size_t *n)
+static void lacks_free(struct vs_missing_privilege **of, size_t *n)
 {
 	for (size_t i = 0; i < *n; i++) {
 		free((*of)[i].key);
@@ -120,13 +121,13 @@ static void lacks_free(struct vs_lack **of, size_t *n)
 	*n = 0;
 }
 
-static struct vs_lack *lacks_copy(const struct vs_vc_missing_privilege *of,
-				  size_t n)
+static struct vs_missing_privilege *lacks_copy(
+	const struct vs_vc_missing_privilege *of, size_t n)
 {
-	struct vs_lack *out = vs_calloc(n + 1, sizeof(*out));
+	struct vs_missing_privilege *out = vs_calloc(n + 1, sizeof(*out));
 
 	for (size_t i = 0; i < n; i++)
-		out[i] = (struct vs_lack) { vs_strdup(of[i].key),
+		out[i] = (struct vs_missing_privilege) { vs_strdup(of[i].key),
 			vs_strdup(of[i].name), vs_strdup(of[i].privs),
 			of[i].use };
 	return out;
@@ -156,7 +157,8 @@ void vs_rights_forget(void)
 
 /* ---- the judgement: DRS and HA ----------------------------------------------- */
 
-static bool serves(const struct vs_core *c, const struct vs_guard *g, size_t a)
+static bool serves(const struct vs_core *c, const struct vs_cluster_policy *g,
+		   size_t a)
 {
 	const struct vs_adapter *with = c->adapters[a].with;
 
@@ -168,7 +170,8 @@ static bool serves(const struct vs_core *c, const struct vs_guard *g, size_t a)
 	return false;
 }
 
-static char *cluster_path(const struct vs_core *c, const struct vs_guard *g)
+static char *cluster_path(const struct vs_core *c,
+			  const struct vs_cluster_policy *g)
 {
 	return vs_asprintf("/%s/host/%s", c->conf->datacenter ?
 			   c->conf->datacenter : "DATACENTER", g->name);
@@ -176,7 +179,7 @@ static char *cluster_path(const struct vs_core *c, const struct vs_guard *g)
 
 /* VMs of ours are made anew: an override of theirs would come too late, so it
  * is the cluster's default that must be off. govc doesn't know that one. */
-static char *ha_fix(const struct vs_core *c, const struct vs_guard *g)
+static char *ha_fix(const struct vs_core *c, const struct vs_cluster_policy *g)
 {
 	VS_FREE char *path = cluster_path(c, g);
 
@@ -188,7 +191,7 @@ static char *ha_fix(const struct vs_core *c, const struct vs_guard *g)
 		path, g->name, path);
 }
 
-static void found_guard(const struct vs_guard *g,
+static void found_guard(const struct vs_cluster_policy *g,
 			enum vs_check code, const char *why, const char *should,
 			const char *fix)
 {
@@ -202,7 +205,7 @@ static void found_guard(const struct vs_guard *g,
 		       "%s", why);
 }
 
-static void check_guard(struct vs_core *c, const struct vs_guard *g)
+static void check_guard(struct vs_core *c, const struct vs_cluster_policy *g)
 {
 	VS_FREE char *path = cluster_path(c, g), *ha = ha_fix(c, g);
 	VS_FREE char *drs = vs_asprintf("govc cluster.change -drs-mode manual %s",
@@ -242,7 +245,7 @@ static void found_override(struct vs_core *c, const struct vs_node *n,
 			   const struct vs_vm *vm)
 {
 	bool drs = vm->policy.drs == VS_AUTOMATED;
-	const struct vs_guard *g = vs_guard_of(c, vm);
+	const struct vs_cluster_policy *g = vs_cluster_policy_get(c, vm);
 	VS_FREE char *path = g ? cluster_path(c, g) : vs_strdup("CLUSTER");
 	VS_FREE char *fix = vs_asprintf(
 		"govc cluster.override.change -cluster %s -vm %s %s", path,
@@ -278,13 +281,14 @@ void vs_guards_check(struct vs_core *c)
 /* ---- the judgement: rights ---------------------------------------------------- */
 
 /* Do only some VMs take it: of a template, of a network, of a kind? */
-static bool is_of_some(const struct vs_lack *l)
+static bool is_of_some(const struct vs_missing_privilege *l)
 {
 	return l->use != VS_VC_FOR_JOBS || !strcmp(l->key, "Template") ||
 	       !strcmp(l->key, "Network");
 }
 
-static bool takes(const struct vs_profile *p, const struct vs_lack *l)
+static bool takes(const struct vs_profile *p,
+		  const struct vs_missing_privilege *l)
 {
 	if (l->use == VS_VC_FOR_NOTES)
 		return p->annotation;
@@ -299,7 +303,8 @@ static bool takes(const struct vs_profile *p, const struct vs_lack *l)
 }
 
 /* Only jobs whose VMs take it; else all of them. */
-static void bar_by(struct vs_core *c, const struct vs_lack *l, const char *why)
+static void bar_by(struct vs_core *c, const struct vs_missing_privilege *l,
+		   const char *why)
 {
 	if (!is_of_some(l)) {
 		if (!c->unserved[0])
@@ -308,7 +313,7 @@ static void bar_by(struct vs_core *c, const struct vs_lack *l, const char *why)
 	}
 	for (size_t p = 0; p < c->nprofiles; p++)
 		if (takes(&c->profiles[p], l))
-			vs_bar(c, p, why);
+			vs_host_block(c, p, why);
 }
 
 /* "A.B, C.D on the network ..." into the words of a command. */
@@ -330,14 +335,14 @@ static char *role_update(const char *how, const char *privs)
 }
 
 /* "Folder=slurm"; caller frees. */
-static char *lack_where(const struct vs_lack *l)
+static char *lack_where(const struct vs_missing_privilege *l)
 {
 	return l->key[0] ? vs_asprintf("%s=%s", l->key, l->name) :
 		vs_strdup("vCenter's root");
 }
 
 /* At the root the account has Read-only, which is no role to be changed. */
-static char *lack_fix(const struct vs_lack *l, const char *user)
+static char *lack_fix(const struct vs_missing_privilege *l, const char *user)
 {
 	return l->key[0] ? role_update("-a", l->privs) : vs_asprintf(
 		"govc role.create ROLE System.Anonymous System.Read System.View %s\n"
@@ -346,7 +351,7 @@ static char *lack_fix(const struct vs_lack *l, const char *user)
 }
 
 /* Above the folder and the pools, it is to read, and no more. */
-static void found_excess(const struct vs_lack *l,
+static void found_excess(const struct vs_missing_privilege *l,
 			 const char *user)
 {
 	bool root = !l->key[0], dc = !strcmp(l->key, "Datacenter");
@@ -359,7 +364,7 @@ static void found_excess(const struct vs_lack *l,
 
 	vs_finding_add(
 		VS_STOPS_NOTHING,
-		&(struct vs_says) { VS_CHECK_RIGHTS_EXCESS, user, is,
+		&(struct vs_says) { VS_CHECK_RIGHTS_SURPLUS, user, is,
 				    root || dc ? "Read-only there" :
 						 "without them there",
 				    fix },
@@ -373,7 +378,7 @@ static const struct { enum vs_check code; const char *then; } uses[] = {
 		"VMs stay on a host that is to be empty until their jobs end" },
 };
 
-static void lacks_for(const struct vs_lack *l)
+static void lacks_for(const struct vs_missing_privilege *l)
 {
 	VS_FREE char *is = vs_asprintf("without %s", l->privs);
 	VS_FREE char *fix = role_update("-a", l->privs);
@@ -401,7 +406,7 @@ void vs_rights_check(struct vs_core *c)
 		return;
 	}
 	for (size_t i = 0; i < vs_checks.nlacks; i++) {
-		const struct vs_lack *l = &vs_checks.lacks[i];
+		const struct vs_missing_privilege *l = &vs_checks.lacks[i];
 		VS_FREE char *where = lack_where(l);
 		VS_FREE char *why = vs_asprintf(
 			"the account lacks privileges on %s: %s", where,

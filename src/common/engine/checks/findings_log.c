@@ -91,8 +91,8 @@ static void say_new(struct line *all, bool gone)
 			say(first[i], more[i], gone);
 }
 
-void vs_checks_say(const struct vs_found_list *old,
-		   const struct vs_found_list *now)
+void vs_checks_publish(const struct vs_found_list *old,
+		       const struct vs_found_list *now)
 {
 	struct line *before = lines_of(old), *after = lines_of(now), *s, *t;
 

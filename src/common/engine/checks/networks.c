@@ -49,7 +49,7 @@ static void bar_adapter(struct vs_core *c, size_t a, const char *why)
 	for (size_t p = 0; p < c->nprofiles; p++)
 		if (c->profiles[p].adapter == &c->adapters[a] ||
 		    c->profiles[p].adapter->with == &c->adapters[a])
-			vs_bar(c, p, why);
+			vs_host_block(c, p, why);
 }
 
 /* ---- uplinks -------------------------------------------------------------- */
@@ -308,7 +308,7 @@ static void broken_rule_a(struct vs_core *c, const size_t *pool, size_t a,
 		now->rule_a = broken && (judge || now->rule_a);
 		bars |= now->rule_a;
 		if (now->rule_a)
-			vs_bar(c, p, why);
+			vs_host_block(c, p, why);
 	}
 	if (broken)
 		vs_finding_add(bars ? VS_STOPS_JOBS : VS_STOPS_PLANS,
@@ -387,7 +387,7 @@ static void check_pool(struct vs_core *c, const size_t *pool, size_t a,
 		      judge, why);
 }
 
-void vs_reach_check(struct vs_core *c)
+void vs_networks_check(struct vs_core *c)
 {
 	VS_FREE size_t *pool = vs_calloc(c->conf->nadapters + 1, sizeof(*pool));
 	bool judge = vs_checks.judged_epoch != c->epoch;

@@ -55,7 +55,7 @@ static void ids_of(const struct vs_core *c, const struct vs_host *h, int pf,
 	}
 }
 
-void vs_beside_check(struct vs_core *c)
+void vs_other_cluster_check(struct vs_core *c)
 {
 	const struct vs_free_capacity *sums = vs_free_capacity_get(c);
 	struct ids s = { .n = 0 };
@@ -81,13 +81,13 @@ void vs_beside_check(struct vs_core *c)
 			s.id[i]);
 }
 
-bool vs_beside_stale(struct vs_core *c)
+bool vs_other_cluster_is_stale(struct vs_core *c)
 {
 	return !vs_free_capacity_get(c)->beside != !vs_checks.beside;
 }
 
-char *vs_beside_words(const struct vs_core *c, const struct vs_host *h, int pf,
-		      int vfs)
+char *vs_other_cluster_text(const struct vs_core *c, const struct vs_host *h,
+			    int pf, int vfs)
 {
 	VS_FREE char *which = NULL;
 	struct ids s = { .n = 0 };

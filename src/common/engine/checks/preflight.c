@@ -142,7 +142,7 @@ void vs_preflight(struct vs_core *c)
 	if (c->ready && !vs_findings_outdated() && vs_checks.judged_epoch == c->epoch &&
 	    vs_checks.checked == c->inv.hosts_itself &&
 	    !vs_free_capacity_get(c)->strangers == !c->blocked[0] &&
-	    !vs_beside_stale(c))
+	    !vs_other_cluster_is_stale(c))
 		return;
 	vs_checks.checked = c->inv.hosts_itself;
 	old = vs_findings_begin(&nold);
@@ -151,14 +151,14 @@ void vs_preflight(struct vs_core *c)
 		c->now[p].barred[0] = c->now[p].barred_new[0] = '\0';
 	other_cluster(c);
 	vs_rights_check(c);
-	vs_reach_check(c);
+	vs_networks_check(c);
 	vs_guards_check(c);
 	vs_stores_check(c);
 	vs_clones_check(c);
 	stays_check(c);
-	vs_beside_check(c);
+	vs_other_cluster_check(c);
 	vs_guest_info_check(c);
 	vs_macs_check(c);
-	vs_checks_bar(c);
+	vs_checks_block(c);
 	compare(c, old, nold);
 }

@@ -64,8 +64,8 @@ static void missing_add(const struct vs_core *c,
 		     vs_strdup(c->now[profile].missing),
 		     vs_strdup(hostless ? "a template whose host is connected" :
 			       "a template that can be read"),
-		     hostless ? vs_template_host_mend(c, profile) :
-		     vs_template_mend(t->name, t->lack, c->conf->username));
+		     hostless ? vs_template_host_fix(c, profile) :
+		     vs_template_fix(t->name, t->lack, c->conf->username));
 }
 
 static void templates_check(struct vs_core *c, const struct vs_check_site *s,

@@ -78,7 +78,7 @@ void vs_checked_set(struct vs_checked **slot, struct vs_found_list *take)
 	vs_found_sort(take);
 	now->l = *take;
 	*slot = vs_checked_use(now);
-	vs_checks_say(old ? &old->l : &none, &now->l);
+	vs_checks_publish(old ? &old->l : &none, &now->l);
 	vs_checked_drop(old);
 }
 
@@ -87,7 +87,7 @@ void vs_checked_set(struct vs_checked **slot, struct vs_found_list *take)
 static void had_set(struct vs_host *h)
 {
 	for (int i = 0; h->facts && i < h->npfs; i++)
-		h->facts->pfs[i].had = vs_drift_had(h, h->pfs[i].pci);
+		h->facts->pfs[i].had = vs_pf_change_most(h, h->pfs[i].pci);
 }
 
 struct look {
@@ -146,7 +146,7 @@ static bool hosts_check(struct vs_core *c)
 
 /* ---- the turn ------------------------------------------------------------- */
 
-void vs_checks_bar(struct vs_core *c)
+void vs_checks_block(struct vs_core *c)
 {
 	const struct vs_checked *k = vs_checks.site;
 
@@ -160,12 +160,12 @@ void vs_checks_bar(struct vs_core *c)
 		    !c->unserved[0])
 			vs_strlcpy(c->unserved, why, sizeof(c->unserved));
 		for (size_t p = 0; p < c->nprofiles; p++)
-			if (vs_check_bars(f, &c->profiles[p]))
-				vs_bar(c, p, why);
+			if (vs_check_blocks(f, &c->profiles[p]))
+				vs_host_block(c, p, why);
 	}
 }
 
-void vs_checks_pass(struct vs_core *c, int64_t now_ms)
+void vs_checks_update(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_checks *k = &vs_checks;
 

@@ -11,7 +11,7 @@
 struct vs_core;
 struct json_object;
 
-struct vs_guard {			/* a cluster; "": it is as it should */
+struct vs_cluster_policy {	/* a cluster; "": it is as it should */
 	char cluster[VS_MOID_LEN], name[VS_LABEL_LEN], drs[224], ha[224];
 	char dpm[320];
 	bool moves;			/* DRS moves VMs that are on */
@@ -21,11 +21,11 @@ struct vs_guard {			/* a cluster; "": it is as it should */
 struct vs_checked { struct vs_found_list l; int users; };
 
 /* site_checks.c: in the engine's turn; lock held */
-void vs_checks_pass(struct vs_core *c, int64_t now_ms);
+void vs_checks_update(struct vs_core *c, int64_t now_ms);
 void vs_checks_template(const struct vs_vc_template *t);
 void vs_checks_slow(const struct vs_vc_slow *s);
 /* Jobs wait for what a hard finding speaks of: in the preflight. */
-void vs_checks_bar(struct vs_core *c);
+void vs_checks_block(struct vs_core *c);
 /* A reading of what vCenter doesn't stream has begun. */
 void vs_checks_reading(void);
 /* Which reading that was, and up to which one all is judged, with the hosts of
@@ -56,6 +56,6 @@ bool vs_stores_away(void);
 struct vs_checked *vs_checked_use(struct vs_checked *k);
 void vs_checked_drop(struct vs_checked *k);
 /* findings_log.c: what came and what went; lock held */
-void vs_checks_say(const struct vs_found_list *old,
-		   const struct vs_found_list *now);
+void vs_checks_publish(const struct vs_found_list *old,
+		       const struct vs_found_list *now);
 #endif

@@ -196,7 +196,7 @@ bool vs_clone_source_misplaced_end(struct vs_core *c, struct vs_clone_source *p,
 	word(c, &p->key, vm, is, sizeof(is));
 	snprintf(why, sizeof(why), "parent %.50s of %s clones %s", vm->name,
 		 vs_clone_name(p->key.mark.kind), is);
-	vs_clone_sources_block(c, &p->key, now_ms + VS_AVOID_HOST_MS, why);
+	vs_clone_sources_block(c, &p->key, now_ms + VS_EXCLUDE_HOST_MS, why);
 	return true;
 }
 
@@ -208,6 +208,6 @@ void vs_clone_source_changed(struct vs_core *c, const struct vs_node *n,
 	snprintf(why, sizeof(why),
 		 "parent %.60s has not the cards of its clones: somebody changed it; switch it off and delete it, another is made",
 		 parent->name);
-	vs_clone_sources_block(c, &n->parent->key, now_ms + VS_AVOID_HOST_MS,
+	vs_clone_sources_block(c, &n->parent->key, now_ms + VS_EXCLUDE_HOST_MS,
 			       why);
 }

@@ -133,7 +133,7 @@ static void tell_node(struct vs_core *c, struct vs_clone_source *p,
 
 	vs_err_prefix(&told, "parent %s", p->name);
 	if (vs_clone_source_is_setting(err))
-		vs_clone_sources_block(c, &p->key, now_ms + VS_AVOID_HOST_MS,
+		vs_clone_sources_block(c, &p->key, now_ms + VS_EXCLUDE_HOST_MS,
 				       told.text);
 	else if (n && n->parent == p && n->op.kind == VS_OP_NONE)
 		vs_task_failed(c, n, VS_OP_CLONE, p->host, &told, now_ms);

@@ -208,10 +208,10 @@ void vs_clone_unshown(struct vs_core *c, const struct vs_node *n,
 
 /* template_host.c: the host on which a profile's template is registered; lock held.
  * Where it was seen; is it there now; what mends it, to be free()d. */
-void vs_template_host_told(struct vs_core *c, size_t profile,
-			   const struct vs_vc_template *t);
-void vs_template_hosts_pass(struct vs_core *c);
-char *vs_template_host_mend(const struct vs_core *c, size_t profile);
+void vs_template_host_received(struct vs_core *c, size_t profile,
+			       const struct vs_vc_template *t);
+void vs_template_hosts_update(struct vs_core *c);
+char *vs_template_host_fix(const struct vs_core *c, size_t profile);
 /* Did the node's clone on that host (moId) fail because the template's isn't there,
  * or may it have? */
 bool vs_template_host_failed(const struct vs_core *c, const struct vs_node *n,

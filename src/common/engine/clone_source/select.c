@@ -101,7 +101,7 @@ static int freezes(struct vs_core *c, struct vs_clone_source *p,
 	p->boots_ms = 0;
 	if (vs_clone_source_power(c, p, vm, false, now_ms, err))
 		return -1;
-	vs_clone_sources_block(c, &p->key, now_ms + VS_AVOID_HOST_MS, why);
+	vs_clone_sources_block(c, &p->key, now_ms + VS_EXCLUDE_HOST_MS, why);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static int go_on(struct vs_core *c, struct vs_clone_source *p,
 	p->not_before_ms = now_ms + 1000;
 	if (!vs_clone_source_is_setting(err))
 		return -1;
-	vs_clone_sources_block(c, &p->key, now_ms + VS_AVOID_HOST_MS,
+	vs_clone_sources_block(c, &p->key, now_ms + VS_EXCLUDE_HOST_MS,
 			       err->text);
 	err->code = VS_OK;
 	return 0;

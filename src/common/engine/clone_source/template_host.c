@@ -106,8 +106,8 @@ static bool look(struct vs_core *c, size_t p)
 	return true;
 }
 
-void vs_template_host_told(struct vs_core *c, size_t profile,
-			   const struct vs_vc_template *t)
+void vs_template_host_received(struct vs_core *c, size_t profile,
+			       const struct vs_vc_template *t)
 {
 	struct vs_profile_capacity *now = &c->now[profile];
 
@@ -119,7 +119,7 @@ void vs_template_host_told(struct vs_core *c, size_t profile,
 	look(c, profile);
 }
 
-void vs_template_hosts_pass(struct vs_core *c)
+void vs_template_hosts_update(struct vs_core *c)
 {
 	bool changed = false;
 
@@ -135,7 +135,7 @@ void vs_template_hosts_pass(struct vs_core *c)
 
 /* ---- what others ask ------------------------------------------------------------------ */
 
-char *vs_template_host_mend(const struct vs_core *c, size_t profile)
+char *vs_template_host_fix(const struct vs_core *c, size_t profile)
 {
 	const struct vs_profile_capacity *now = &c->now[profile];
 	const struct vs_host *h = vs_host_get(&c->inv, now->template_host);

@@ -155,21 +155,21 @@ static void drain_why(int64_t at, const char *text, char *why, size_t size)
 static int drain_from(struct vs_core *c, const struct vs_host *h, int64_t at,
 		      bool requeue, const char *why, struct vs_err *err)
 {
-	if (at && vs_avoid_cause(VS_AVOID_DRAINED, h->moid))
+	if (at && vs_exclusion_find(VS_EXCLUDED_DRAINED, h->moid))
 		return vs_err_set(err, VS_E_STATE,
 			"host %s is drained already: svf host resume %s first",
 			h->name, h->name);
-	if (at && vs_window_put(c, h->moid, at, why, requeue))
+	if (at && vs_maintenance_window_set(c, h->moid, at, why, requeue))
 		return vs_err_set(err, VS_E_REQUEST,
 			"maintenance is planned for %d hosts already, more can't be",
 			VS_WINDOWS_MAX);
 	if (at)
 		return 0;
-	vs_window_end(c, h->moid);
-	vs_avoid_put(VS_AVOID_DRAINED, h->moid, NULL, VS_AVOID_FOREVER,
-		     why);
+	vs_maintenance_window_end(c, h->moid);
+	vs_exclude_set(VS_EXCLUDED_DRAINED, h->moid, NULL, VS_EXCLUDED_FOREVER,
+		       why);
 	if (requeue)
-		vs_avoid_requeue(c, h->moid);
+		vs_exclusion_requeue(c, h->moid);
 	vs_nodes_mark_changed(c);
 	return 0;
 }
@@ -177,7 +177,7 @@ static int drain_from(struct vs_core *c, const struct vs_host *h, int64_t at,
 static int drain(struct vs_core *c, struct json_object *top, const char *name,
 		 const char *text, int64_t at, bool requeue, struct vs_err *err)
 {
-	struct vs_remains r;
+	struct vs_remaining_vms r;
 	struct vs_host *h;
 	char why[160];
 	int rc = -1;
@@ -193,8 +193,8 @@ static int drain(struct vs_core *c, struct json_object *top, const char *name,
 		rc = drain_from(c, h, at, requeue, why, err);
 		if (at)
 			vs_jb_int(top, "maintenance_at", at);
-		vs_host_remains(c, h, &r);
-		vs_remains_json(&r, top);
+		vs_host_remaining_vms(c, h, &r);
+		vs_remaining_vms_json(&r, top);
 		vs_vmotion_plan(c, h, requeue, top);
 	}
 	vs_unlock();
@@ -231,18 +231,18 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 	h = host_named(c, name, err);
 	if (h) {
 		say_host(top, h, vs_report_host_state(c, h));
-		vs_avoid_end(VS_AVOID_DRAINED, h->moid);
-		vs_window_end(c, h->moid);
+		vs_exclude_end(VS_EXCLUDED_DRAINED, h->moid);
+		vs_maintenance_window_end(c, h->moid);
 		vs_health_forget(c, h->moid);
-		vs_avoid_end(VS_AVOID_FAILED, h->moid);
+		vs_exclude_end(VS_EXCLUDED_FAILED, h->moid);
 		/* and what it shares with others */
-		vs_avoid_end(VS_AVOID_FAILED, h->cluster);
-		vs_avoid_end(VS_AVOID_LICENCE, h->cluster);
-		vs_avoid_end(VS_AVOID_FAILED, c->store);
+		vs_exclude_end(VS_EXCLUDED_FAILED, h->cluster);
+		vs_exclude_end(VS_EXCLUDED_LICENCE, h->cluster);
+		vs_exclude_end(VS_EXCLUDED_FAILED, c->store);
 		vs_stores_try_again(c);
 		vs_clone_sources_try_again(c);
 		vs_breaker_end(h->moid);
-		vs_drift_confirm(h);
+		vs_pf_change_confirm(h);
 		vs_capacity_freed();
 		vs_nodes_mark_changed(c);
 	}
@@ -354,15 +354,15 @@ size_t vs_brake_confirm(struct vs_core *c)
 }
 
 /* What it is now is right. */
-bool vs_drift_confirm(struct vs_host *h)
+bool vs_pf_change_confirm(struct vs_host *h)
 {
-	struct vs_print *p = vs_print_get(h->name);
-	bool was = vs_avoid_end(VS_AVOID_DRIFTED, h->moid) > 0;
+	struct vs_host_fingerprint *p = vs_fingerprint_get(h->name);
+	bool was = vs_exclude_end(VS_EXCLUDED_PF_CHANGE, h->moid) > 0;
 
 	if (p)
-		vs_print_forget(p);
+		vs_fingerprint_forget(p);
 	vs_state_file_dirty();
-	vs_drift_look(h);
+	vs_pf_change_observe(h);
 	vs_checks_renew();
 	return was;
 }

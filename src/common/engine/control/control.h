@@ -30,7 +30,7 @@ void vs_control_stop(void);
 size_t vs_brake_confirm(struct vs_core *c);
 /* What the host's PFs are now is right. Returns whether one was left out for
  * being another than it was. */
-bool vs_drift_confirm(struct vs_host *h);
+bool vs_pf_change_confirm(struct vs_host *h);
 
 struct vs_control_counts {
 	uint64_t served;	/* answered, errors of the verb included */

@@ -55,7 +55,7 @@ bool vs_breaker_end(const char *host)
 		return false;
 	was_open = b->trips > 0;
 	*link = b->next;
-	vs_avoid_end(VS_AVOID_BROKEN, host);
+	vs_exclude_end(VS_EXCLUDED_BROKEN, host);
 	free(b);		/* host may be its own */
 	vs_avoids_changed();
 	vs_state_file_dirty();
@@ -87,7 +87,7 @@ static void trip(struct vs_core *c, struct vs_breaker *b, const char *why,
 	b->trips++;
 	b->nnodes = 0;
 	b->trial[0] = '\0';
-	vs_avoid_put(VS_AVOID_BROKEN, b->host, NULL, now_ms + pause, text);
+	vs_exclude_set(VS_EXCLUDED_BROKEN, b->host, NULL, now_ms + pause, text);
 	vs_error("host=%s takes no VM for %lld min, then a single one is tried (svf host resume %s, when it is mended): %s",
 		 name_of(c, b->host), (long long)(pause / 60000),
 		 name_of(c, b->host), text);
@@ -108,7 +108,7 @@ void vs_breaker_failed(struct vs_core *c, const char *host, const char *node,
 
 	if (b->trips) {
 		/* What was under way when it opened tells nothing new. */
-		if (!vs_avoid_cause(VS_AVOID_BROKEN, host))
+		if (!vs_exclusion_find(VS_EXCLUDED_BROKEN, host))
 			trip(c, b, why, now_ms);
 		return;
 	}
@@ -145,7 +145,7 @@ void vs_breaker_served(struct vs_core *c, const char *host)
 }
 
 /* A host whose breaker has been open takes a single one. */
-void vs_breakers_bar(const struct vs_core *c, struct vs_bar *bars)
+void vs_breakers_block(const struct vs_core *c, struct vs_host_block *bars)
 {
 	for (const struct vs_breaker *b = vs_hosts.breakers; b; b = b->next) {
 		const struct vs_host *h =
@@ -164,7 +164,7 @@ void vs_breaker_tried(const struct vs_host *h,
 	struct vs_breaker *b = vs_breaker_get(h->moid);
 
 	if (!b || !b->trips || b->trial[0] ||
-	    vs_avoid_cause(VS_AVOID_BROKEN, h->moid))
+	    vs_exclusion_find(VS_EXCLUDED_BROKEN, h->moid))
 		return;
 	vs_strlcpy(b->trial, node, sizeof(b->trial));
 	vs_avoids_changed();

@@ -8,24 +8,24 @@
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 
-bool vs_host_wanted(const struct vs_host *h)
+bool vs_host_is_cordoned(const struct vs_host *h)
 {
 	vs_assert_locked();
 	return h->maintenance || h->entering_maintenance ||
-	       vs_avoid_cause(VS_AVOID_DRAINED, h->moid);
+	       vs_exclusion_find(VS_EXCLUDED_DRAINED, h->moid);
 }
 
-void vs_host_wanted_words(const struct vs_host *h,
-			  bool note, char *why, size_t size)
+void vs_host_cordon_text(const struct vs_host *h,
+			 bool note, char *why, size_t size)
 {
-	const struct vs_avoid *a =
-		vs_avoid_cause(VS_AVOID_DRAINED, h->moid);
-	char words[VS_AVOID_WORDS] = "wanted";
+	const struct vs_exclusion *a =
+		vs_exclusion_find(VS_EXCLUDED_DRAINED, h->moid);
+	char words[VS_EXCLUSION_TEXT] = "wanted";
 
 	if (a && note)
 		vs_strlcpy(words, a->why, sizeof(words));
 	else if (a)
-		vs_avoid_public(a, words);
+		vs_exclusion_text(a, words);
 	if (h->maintenance || h->entering_maintenance)
 		snprintf(why, size, "host %.100s is %s maintenance", h->name,
 			 h->maintenance ? "in" : "entering");
@@ -33,8 +33,8 @@ void vs_host_wanted_words(const struct vs_host *h,
 		snprintf(why, size, "host %.90s is %.150s", h->name, words);
 }
 
-void vs_why_wanted(const struct vs_host *h,
-		   char *why, size_t size)
+void vs_host_cordon_reason(const struct vs_host *h,
+			   char *why, size_t size)
 {
-	vs_host_wanted_words(h, true, why, size);
+	vs_host_cordon_text(h, true, why, size);
 }

@@ -22,9 +22,9 @@
 
 #define NOWHERE "-"		/* its VM was off: it says nothing of a host */
 
-static struct vs_sick *sick_of(const char *host)
+static struct vs_drain_count *sick_of(const char *host)
 {
-	struct vs_sick *s;
+	struct vs_drain_count *s;
 
 	HASH_FIND_STR(vs_hosts.sick, host, s);
 	return s;
@@ -32,7 +32,7 @@ static struct vs_sick *sick_of(const char *host)
 
 int vs_health_drains(const char *host)
 {
-	const struct vs_sick *s = sick_of(host);
+	const struct vs_drain_count *s = sick_of(host);
 
 	vs_assert_locked();
 	return s ? s->nodes : 0;
@@ -45,7 +45,7 @@ static bool somewhere(const struct vs_node *n)
 
 static void let_go(struct vs_node *n)
 {
-	struct vs_sick *s = somewhere(n) ? sick_of(n->drained_on) : NULL;
+	struct vs_drain_count *s = somewhere(n) ? sick_of(n->drained_on) : NULL;
 
 	if (somewhere(n))
 		vs_state_file_dirty();
@@ -53,15 +53,15 @@ static void let_go(struct vs_node *n)
 	if (!s || --s->nodes > 0)
 		return;
 	/* nobody holds anything against it any more */
-	vs_avoid_end(VS_AVOID_SICK, s->host);
+	vs_exclude_end(VS_EXCLUDED_DRAINS, s->host);
 	HASH_DEL(vs_hosts.sick, s);
 	free(s);
 }
 
-static struct vs_sick *note(struct vs_node *n,
-			    const char *host)
+static struct vs_drain_count *note(struct vs_node *n,
+				   const char *host)
 {
-	struct vs_sick *s = sick_of(host);
+	struct vs_drain_count *s = sick_of(host);
 
 	vs_strlcpy(n->drained_on, host, sizeof(n->drained_on));
 	if (!s) {
@@ -85,11 +85,11 @@ static void judge(struct vs_core *c, const char *host, int nodes)
 		 "%d nodes were drained by others while their VMs ran here",
 		 nodes);
 	if (most && nodes >= most &&
-	    !vs_avoid_cause(VS_AVOID_SICK, host)) {
+	    !vs_exclusion_find(VS_EXCLUDED_DRAINS, host)) {
 		vs_error("host=%s takes no VM until they are resumed, or svf host resume %s: %s (HealthDrains=%d)",
 			 name, name, why, most);
-		vs_avoid_put(VS_AVOID_SICK, host, NULL,
-			     VS_AVOID_FOREVER, why);
+		vs_exclude_set(VS_EXCLUDED_DRAINS, host, NULL,
+			       VS_EXCLUDED_FOREVER, why);
 	} else if (!most && nodes == VS_BREAKER_NODES) {
 		vs_error("host=%s may be faulty: %s; it goes on taking VMs (svf host drain %s ends that)",
 			 name, why, name);
@@ -98,10 +98,10 @@ static void judge(struct vs_core *c, const char *host, int nodes)
 
 /* A host that is left out for its drained nodes, though they are fewer than the
  * limit. NULL: there is none. */
-static const struct vs_avoid *first_unjustified(int most)
+static const struct vs_exclusion *first_unjustified(int most)
 {
-	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
-		if (a->cause == VS_AVOID_SICK &&
+	for (const struct vs_exclusion *a = vs_hosts.avoids; a; a = a->next)
+		if (a->cause == VS_EXCLUDED_DRAINS &&
 		    (!most || vs_health_drains(a->moid) < most))
 			return a;
 	return NULL;
@@ -114,7 +114,7 @@ static const struct vs_avoid *first_unjustified(int most)
 void vs_health_limit(struct vs_core *c, int was)
 {
 	int most = c->conf->health_drains;
-	const struct vs_avoid *a;
+	const struct vs_exclusion *a;
 	const struct vs_host *h;
 	char moid[VS_MOID_LEN];
 
@@ -128,9 +128,10 @@ void vs_health_limit(struct vs_core *c, int was)
 			h ? h->name : a->moid, most,
 			vs_health_drains(a->moid));
 		vs_strlcpy(moid, a->moid, sizeof(moid));
-		vs_avoid_end(VS_AVOID_SICK, moid);
+		vs_exclude_end(VS_EXCLUDED_DRAINS, moid);
 	}
-	for (struct vs_sick *s = vs_hosts.sick; most && s; s = s->hh.next)
+	for (struct vs_drain_count *s = vs_hosts.sick; most && s;
+	     s = s->hh.next)
 		judge(c, s->host, s->nodes);
 }
 
@@ -180,13 +181,13 @@ void vs_health_forget(struct vs_core *c, const char *host)
 			vs_strlcpy(n->drained_on, NOWHERE,
 				   sizeof(n->drained_on));
 	}
-	vs_avoid_end(VS_AVOID_SICK, host);
+	vs_exclude_end(VS_EXCLUDED_DRAINS, host);
 }
 
 /* Of nodes that are gone, too. */
 void vs_health_clear(struct vs_core *c)
 {
-	struct vs_sick *s, *tmp;
+	struct vs_drain_count *s, *tmp;
 
 	vs_assert_locked();
 	HASH_ITER(hh, vs_hosts.sick, s, tmp) {

@@ -27,11 +27,11 @@ static void changed(void)
 	vs_state_file_dirty();
 }
 
-void vs_avoid_put(enum vs_avoid_cause cause,
-		  const char *moid, const char *pf, int64_t until_ms,
-		  const char *why)
+void vs_exclude_set(enum vs_exclusion_cause cause,
+		    const char *moid, const char *pf, int64_t until_ms,
+		    const char *why)
 {
-	struct vs_avoid *a;
+	struct vs_exclusion *a;
 
 	vs_assert_locked();
 	for (a = vs_hosts.avoids; a; a = a->next)
@@ -51,20 +51,20 @@ void vs_avoid_put(enum vs_avoid_cause cause,
 	changed();
 }
 
-void vs_avoid_add(const char *host, const char *pf,
-		  int64_t until_ms, const char *why)
+void vs_exclude_failed(const char *host, const char *pf,
+		       int64_t until_ms, const char *why)
 {
-	vs_avoid_put(VS_AVOID_FAILED, host, pf, until_ms, why);
+	vs_exclude_set(VS_EXCLUDED_FAILED, host, pf, until_ms, why);
 }
 
-const struct vs_avoid *vs_avoids(void)
+const struct vs_exclusion *vs_avoids(void)
 {
 	return vs_hosts.avoids;
 }
 
-static struct vs_avoid **drop(struct vs_avoid **link)
+static struct vs_exclusion **drop(struct vs_exclusion **link)
 {
-	struct vs_avoid *a = *link;
+	struct vs_exclusion *a = *link;
 
 	*link = a->next;
 	free(a);
@@ -73,10 +73,10 @@ static struct vs_avoid **drop(struct vs_avoid **link)
 	return link;
 }
 
-int vs_avoid_end(enum vs_avoid_cause cause,
-		 const char *moid)
+int vs_exclude_end(enum vs_exclusion_cause cause,
+		   const char *moid)
 {
-	struct vs_avoid **link = &vs_hosts.avoids;
+	struct vs_exclusion **link = &vs_hosts.avoids;
 	int n = 0;
 
 	vs_assert_locked();
@@ -91,9 +91,9 @@ int vs_avoid_end(enum vs_avoid_cause cause,
 	return n;
 }
 
-void vs_avoid_expire(int64_t now_ms)
+void vs_exclude_expire(int64_t now_ms)
 {
-	struct vs_avoid **link = &vs_hosts.avoids;
+	struct vs_exclusion **link = &vs_hosts.avoids;
 
 	vs_assert_locked();
 	while (*link)
@@ -104,70 +104,70 @@ void vs_avoid_expire(int64_t now_ms)
 void vs_avoids_clear(void)
 {
 	while (vs_hosts.avoids)
-		vs_avoid_expire(INT64_MAX);
+		vs_exclude_expire(INT64_MAX);
 }
 
-const struct vs_avoid *vs_avoid_cause(enum vs_avoid_cause cause,
-				      const char *moid)
+const struct vs_exclusion *vs_exclusion_find(enum vs_exclusion_cause cause,
+					     const char *moid)
 {
 	vs_assert_locked();
-	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
+	for (const struct vs_exclusion *a = vs_hosts.avoids; a; a = a->next)
 		if (a->cause == cause && !strcmp(a->moid, moid))
 			return a;
 	return NULL;
 }
 
-void vs_avoid_requeue(struct vs_core *c, const char *host)
+void vs_exclusion_requeue(struct vs_core *c, const char *host)
 {
 	vs_assert_locked();
-	for (struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
-		if (a->cause == VS_AVOID_DRAINED && !strcmp(a->moid, host))
+	for (struct vs_exclusion *a = vs_hosts.avoids; a; a = a->next)
+		if (a->cause == VS_EXCLUDED_DRAINED && !strcmp(a->moid, host))
 			a->requeue = true;
 	changed();
 	vs_nodes_mark_changed(c);
 }
 
 /* The datastore is every host's, a cluster all of its own's. */
-static bool speaks_of(const struct vs_core *c, const struct vs_avoid *a,
+static bool speaks_of(const struct vs_core *c, const struct vs_exclusion *a,
 		      const char *host, const char *cluster)
 {
 	return !strcmp(a->moid, host) || !strcmp(a->moid, cluster) ||
 	       (c->store[0] && !strcmp(a->moid, c->store));
 }
 
-bool vs_avoid_of(const struct vs_core *c, const struct vs_avoid *a,
-		 const struct vs_host *h)
+bool vs_exclusion_is_on(const struct vs_core *c, const struct vs_exclusion *a,
+			const struct vs_host *h)
 {
 	vs_assert_locked();
 	return speaks_of(c, a, h->moid, h->cluster);
 }
 
-bool vs_avoid_any(const struct vs_core *c, const struct vs_host *h)
+bool vs_exclusion_any(const struct vs_core *c, const struct vs_host *h)
 {
 	vs_assert_locked();
-	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
-		if (vs_avoid_of(c, a, h))
+	for (const struct vs_exclusion *a = vs_hosts.avoids; a; a = a->next)
+		if (vs_exclusion_is_on(c, a, h))
 			return true;
-	return vs_checks_unfit(h->moid) != NULL;
+	return vs_exclusion_checks(h->moid) != NULL;
 }
 
-const struct vs_avoid *vs_avoid_get(const struct vs_core *c, const char *host,
-				    const char *pf)
+const struct vs_exclusion *vs_exclusion_get(const struct vs_core *c,
+					    const char *host, const char *pf)
 {
 	const struct vs_host *h = vs_host_get(&c->inv, host);
 
-	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
+	for (const struct vs_exclusion *a = vs_hosts.avoids; a; a = a->next)
 		if (speaks_of(c, a, host, h ? h->cluster : host) &&
 		    (!a->pf[0] || (pf && !strcmp(a->pf, pf))))
 			return a;
-	for (const struct vs_avoid *a = vs_checks_unfit(host); a;
+	for (const struct vs_exclusion *a = vs_exclusion_checks(host); a;
 	     a = a->next)
 		if (!a->pf[0] || (pf && !strcmp(a->pf, pf)))
 			return a;
 	return NULL;
 }
 
-static void bar(struct vs_bar *bar, const struct vs_avoid *a,
+static void bar(struct vs_host_block *bar, const struct vs_exclusion *a,
 		const struct vs_host *h)
 {
 	if (!a->pf[0])
@@ -178,7 +178,7 @@ static void bar(struct vs_bar *bar, const struct vs_avoid *a,
 }
 
 /* From what is left out to its hosts: few entries, many hosts. */
-struct vs_bar *vs_avoid_bars(const struct vs_core *c)
+struct vs_host_block *vs_exclusion_blocks(const struct vs_core *c)
 {
 	size_t nhosts = (size_t)c->inv.nhosts;
 	const struct vs_host *h;
@@ -186,37 +186,39 @@ struct vs_bar *vs_avoid_bars(const struct vs_core *c)
 	vs_assert_locked();
 	VS_GROW(vs_hosts.bars, vs_hosts.cap_bars, nhosts + 1);
 	memset(vs_hosts.bars, 0, nhosts * sizeof(*vs_hosts.bars));
-	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next) {
+	for (const struct vs_exclusion *a = vs_hosts.avoids; a; a = a->next) {
 		h = vs_host_get(&c->inv, a->moid);
 		if (h) {
 			bar(&vs_hosts.bars[h->index], a, h);
 			continue;
 		}
 		for (h = c->inv.hosts; h; h = h->hh.next)
-			if (vs_avoid_of(c, a, h))
+			if (vs_exclusion_is_on(c, a, h))
 				bar(&vs_hosts.bars[h->index], a, h);
 	}
-	for (const struct vs_window *w = vs_hosts.windows;
-	     w && vs_window_bars(w); w = w->next) {
+	for (const struct vs_maintenance_window *w = vs_hosts.windows;
+	     w && vs_maintenance_window_blocks(w); w = w->next) {
 		h = vs_host_get(&c->inv, w->host);
 		if (h)
 			vs_hosts.bars[h->index].avoided = true;
 	}
-	for (const struct vs_unfit *u = vs_hosts.unfit; u; u = u->hh.next) {
+	for (const struct vs_template_fault *u = vs_hosts.unfit; u;
+	     u = u->hh.next) {
 		h = vs_host_get(&c->inv, u->moid);
-		for (const struct vs_avoid *a = u->avoids; h && a; a = a->next)
+		for (const struct vs_exclusion *a = u->avoids; h && a;
+		     a = a->next)
 			bar(&vs_hosts.bars[h->index], a, h);
 	}
-	vs_breakers_bar(c, vs_hosts.bars);
+	vs_breakers_block(c, vs_hosts.bars);
 	return vs_hosts.bars;
 }
 
-struct vs_bar *vs_avoid_bars_made(void)
+struct vs_host_block *vs_exclusion_blocks_cached(void)
 {
 	return vs_hosts.bars;
 }
 
-uint64_t vs_avoid_key(void)
+uint64_t vs_exclusion_key(void)
 {
 	return vs_hosts.avoid_gen << 8 | vs_windows_barring();
 }
@@ -225,29 +227,30 @@ uint64_t vs_avoid_key(void)
  * Texts of job records reach users: an operator's note is for operators. It
  * stands behind the first ": " of an order's words (drain_why() in admin_actions.c).
  */
-static const char *public_words(const struct vs_avoid *a,
-				const struct vs_window *w,
-				char out[VS_AVOID_WORDS])
+static const char *public_words(const struct vs_exclusion *a,
+				const struct vs_maintenance_window *w,
+				char out[VS_EXCLUSION_TEXT])
 {
 	const char *why = a ? a->why : w->why, *note;
 
-	vs_strlcpy(out, why, VS_AVOID_WORDS);
-	note = a && a->cause != VS_AVOID_DRAINED ? NULL : strstr(why, ": ");
+	vs_strlcpy(out, why, VS_EXCLUSION_TEXT);
+	note = a && a->cause != VS_EXCLUDED_DRAINED ? NULL : strstr(why, ": ");
 	if (note)
 		out[note - why] = '\0';
 	return out;
 }
 
-void vs_avoid_public(const struct vs_avoid *a, char out[VS_AVOID_WORDS])
+void vs_exclusion_text(const struct vs_exclusion *a,
+		       char out[VS_EXCLUSION_TEXT])
 {
 	public_words(a, NULL, out);
 }
 
-const char *vs_avoid_note(struct vs_core *c)
+const char *vs_exclusion_note(struct vs_core *c)
 {
 	const char *name = "", *first = NULL;
-	char words[VS_AVOID_WORDS];
-	uint64_t key = vs_avoid_key();
+	char words[VS_EXCLUSION_TEXT];
+	uint64_t key = vs_exclusion_key();
 	int n = 0;
 
 	if (vs_hosts.avoid_note_gen == key &&
@@ -259,12 +262,14 @@ const char *vs_avoid_note(struct vs_core *c)
 	for (struct vs_host *h = c->inv.hosts;
 	     h && (vs_hosts.avoids || vs_hosts.windows || vs_hosts.unfit);
 	     h = h->hh.next) {
-		const struct vs_avoid *a = vs_avoid_get(c, h->moid, NULL);
-		const struct vs_window *w = vs_window_barring(h->moid);
+		const struct vs_exclusion *a = vs_exclusion_get(c, h->moid,
+								NULL);
+		const struct vs_maintenance_window *w =
+			vs_maintenance_window_blocking(h->moid);
 
 		/* Of one PF: it may be the only one that was asked for. */
 		if (!a)
-			a = vs_checks_unfit(h->moid);
+			a = vs_exclusion_checks(h->moid);
 		if ((!a && !w) || n++)
 			continue;
 		first = public_words(a, w, words);
@@ -277,14 +282,15 @@ const char *vs_avoid_note(struct vs_core *c)
 	return vs_hosts.avoid_note;
 }
 
-bool vs_avoid_asked(void *arg, const struct vs_host *h,
-		    const struct vs_pf *pf, char *why, size_t size)
+bool vs_exclusion_explain(void *arg, const struct vs_host *h,
+			  const struct vs_pf *pf, char *why, size_t size)
 {
-	const struct vs_avoid *a =
-		vs_avoid_get(arg, h->moid, pf ? pf->pci : NULL);
-	const struct vs_window *w = vs_window_barring(h->moid);
+	const struct vs_exclusion *a =
+		vs_exclusion_get(arg, h->moid, pf ? pf->pci : NULL);
+	const struct vs_maintenance_window *w =
+		vs_maintenance_window_blocking(h->moid);
 
-	char words[VS_AVOID_WORDS];
+	char words[VS_EXCLUSION_TEXT];
 
 	if ((a || w) && why)
 		vs_strlcpy(why, public_words(a, w, words), size);
@@ -293,9 +299,9 @@ bool vs_avoid_asked(void *arg, const struct vs_host *h,
 
 /* ---- what a hard finding keeps away ----------------------------------------- */
 
-const struct vs_avoid *vs_checks_unfit(const char *host)
+const struct vs_exclusion *vs_exclusion_checks(const char *host)
 {
-	struct vs_unfit *u;
+	struct vs_template_fault *u;
 
 	vs_assert_locked();
 	if (!vs_hosts.unfit)
@@ -304,14 +310,14 @@ const struct vs_avoid *vs_checks_unfit(const char *host)
 	return u ? u->avoids : NULL;
 }
 
-static void unfit_free(struct vs_unfit *all)
+static void unfit_free(struct vs_template_fault *all)
 {
-	struct vs_unfit *u, *next;
+	struct vs_template_fault *u, *next;
 
 	HASH_ITER(hh, all, u, next) {
 		HASH_DEL(all, u);
 		while (u->avoids) {
-			struct vs_avoid *a = u->avoids;
+			struct vs_exclusion *a = u->avoids;
 
 			u->avoids = a->next;
 			free(a);
@@ -320,10 +326,10 @@ static void unfit_free(struct vs_unfit *all)
 	}
 }
 
-static void unfit_add(struct vs_unfit **all, const struct vs_found *f)
+static void unfit_add(struct vs_template_fault **all, const struct vs_found *f)
 {
-	struct vs_unfit *u;
-	struct vs_avoid *a;
+	struct vs_template_fault *u;
+	struct vs_exclusion *a;
 
 	HASH_FIND_STR(*all, f->bars, u);
 	if (!u) {
@@ -332,8 +338,8 @@ static void unfit_add(struct vs_unfit **all, const struct vs_found *f)
 		HASH_ADD_STR(*all, moid, u);
 	}
 	a = vs_calloc(1, sizeof(*a));
-	a->cause = VS_AVOID_UNFIT;
-	a->until_ms = VS_AVOID_FOREVER;
+	a->cause = VS_EXCLUDED_UNFIT;
+	a->until_ms = VS_EXCLUDED_FOREVER;
 	vs_strlcpy(a->moid, f->bars, sizeof(a->moid));
 	vs_strlcpy(a->pf, f->pf, sizeof(a->pf));
 	snprintf(a->why, sizeof(a->why), "%s: %s, should be %s",
@@ -342,9 +348,10 @@ static void unfit_add(struct vs_unfit **all, const struct vs_found *f)
 	u->avoids = a;
 }
 
-static bool same_avoids(const struct vs_unfit *u, const struct vs_unfit *v)
+static bool same_avoids(const struct vs_template_fault *u,
+			const struct vs_template_fault *v)
 {
-	const struct vs_avoid *a = u->avoids, *b = v ? v->avoids : NULL;
+	const struct vs_exclusion *a = u->avoids, *b = v ? v->avoids : NULL;
 
 	for (; a && b; a = a->next, b = b->next)
 		if (strcmp(a->pf, b->pf) || strcmp(a->why, b->why))
@@ -353,10 +360,10 @@ static bool same_avoids(const struct vs_unfit *u, const struct vs_unfit *v)
 }
 
 /* Their nodes are looked at anew. */
-static bool touch_changed(struct vs_core *c, struct vs_unfit *of,
-			  struct vs_unfit *other)
+static bool touch_changed(struct vs_core *c, struct vs_template_fault *of,
+			  struct vs_template_fault *other)
 {
-	struct vs_unfit *u, *v;
+	struct vs_template_fault *u, *v;
 	bool any = false;
 
 	for (u = of; u; u = u->hh.next) {
@@ -374,7 +381,7 @@ static bool touch_changed(struct vs_core *c, struct vs_unfit *of,
 
 void vs_unfit_set(struct vs_core *c, const struct vs_found_list *l)
 {
-	struct vs_unfit *old = vs_hosts.unfit;
+	struct vs_template_fault *old = vs_hosts.unfit;
 	bool came, went;
 
 	vs_hosts.unfit = NULL;
@@ -393,9 +400,9 @@ void vs_unfit_set(struct vs_core *c, const struct vs_found_list *l)
 /* ---- the state file -------------------------------------------------------- */
 
 static const char *const causes[] = {
-	[VS_AVOID_FAILED] = "failed", [VS_AVOID_BROKEN] = "broken",
-	[VS_AVOID_DRAINED] = "drained", [VS_AVOID_SICK] = "sick",
-	[VS_AVOID_LICENCE] = "licence",
+	[VS_EXCLUDED_FAILED] = "failed", [VS_EXCLUDED_BROKEN] = "broken",
+	[VS_EXCLUDED_DRAINED] = "drained", [VS_EXCLUDED_DRAINS] = "sick",
+	[VS_EXCLUDED_LICENCE] = "licence",
 };
 
 struct json_object *vs_avoids_json(void)
@@ -403,16 +410,16 @@ struct json_object *vs_avoids_json(void)
 	int64_t epoch_ms = vs_wall_ms() - vs_clock();
 	struct json_object *arr = vs_jb_arr();
 
-	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next) {
+	for (const struct vs_exclusion *a = vs_hosts.avoids; a; a = a->next) {
 		struct json_object *o;
 
-		if (a->cause == VS_AVOID_DRIFTED)
+		if (a->cause == VS_EXCLUDED_PF_CHANGE)
 			continue;	/* found again by the PFs */
 		o = vs_jb_obj(NULL);
 		vs_jb_str(o, "cause", causes[a->cause]);
 		vs_jb_str(o, "host", a->moid);
 		vs_jb_str(o, "pf", a->pf);
-		if (a->until_ms != VS_AVOID_FOREVER)
+		if (a->until_ms != VS_EXCLUDED_FOREVER)
 			vs_jb_int(o, "until", (epoch_ms + a->until_ms) / 1000);
 		vs_jb_str(o, "why", a->why);
 		if (a->requeue)
@@ -422,26 +429,26 @@ struct json_object *vs_avoids_json(void)
 	return arr;
 }
 
-static enum vs_avoid_cause cause_of(const char *name)
+static enum vs_exclusion_cause cause_of(const char *name)
 {
 	for (size_t i = 0; i < VS_COUNT(causes); i++)
 		if (!strcmp(causes[i], name))
-			return (enum vs_avoid_cause)i;
-	return VS_AVOID_FAILED;
+			return (enum vs_exclusion_cause)i;
+	return VS_EXCLUDED_FAILED;
 }
 
 /* Until somebody says so. */
-static bool lasting(enum vs_avoid_cause cause)
+static bool lasting(enum vs_exclusion_cause cause)
 {
-	return cause == VS_AVOID_DRAINED || cause == VS_AVOID_SICK;
+	return cause == VS_EXCLUDED_DRAINED || cause == VS_EXCLUDED_DRAINS;
 }
 
 /* A clock that was set must not lock a host out for years. */
-static bool sane(enum vs_avoid_cause cause, int64_t left_ms)
+static bool sane(enum vs_exclusion_cause cause, int64_t left_ms)
 {
 	return lasting(cause) || (left_ms > 0 &&
-		left_ms <= (cause == VS_AVOID_BROKEN ? VS_BREAKER_MAX_MS :
-			    VS_AVOID_HOST_MS));
+		left_ms <= (cause == VS_EXCLUDED_BROKEN ? VS_BREAKER_MAX_MS :
+			    VS_EXCLUDE_HOST_MS));
 }
 
 void vs_avoids_read(struct vs_core *c, struct vs_j list)
@@ -455,7 +462,7 @@ void vs_avoids_read(struct vs_core *c, struct vs_j list)
 		const char *why = vs_j_str_or(vs_j_opt(j, "why"), "");
 		const char *cause = vs_j_str_or(vs_j_opt(j, "cause"), "");
 		int64_t until = vs_j_int_or(vs_j_opt(j, "until"), 0);
-		enum vs_avoid_cause which = cause_of(cause);
+		enum vs_exclusion_cause which = cause_of(cause);
 
 		if (list.doc->err.code)
 			return;
@@ -463,10 +470,10 @@ void vs_avoids_read(struct vs_core *c, struct vs_j list)
 			continue;
 		until = until * 1000 - epoch_ms;
 		if (sane(which, until - now_ms))
-			vs_avoid_put(which, host, pf,
-				     lasting(which) ?
-				     VS_AVOID_FOREVER : until, why);
+			vs_exclude_set(which, host, pf,
+				       lasting(which) ?
+				       VS_EXCLUDED_FOREVER : until, why);
 		if (vs_j_bool_or(vs_j_opt(j, "requeue"), false))
-			vs_avoid_requeue(c, host);
+			vs_exclusion_requeue(c, host);
 	}
 }

@@ -7,34 +7,34 @@
 
 /* A host of which something takes no VM: entries like those of the exclusions, kept
  * by host, for all hosts may fail the same check. */
-struct vs_unfit {
+struct vs_template_fault {
 	char moid[VS_MOID_LEN];
-	struct vs_avoid *avoids;
+	struct vs_exclusion *avoids;
 	UT_hash_handle hh;
 };
 
 /* A host on which others drained nodes, or set them down. */
-struct vs_sick {
+struct vs_drain_count {
 	char host[VS_MOID_LEN];
 	int nodes;			/* that still are */
 	UT_hash_handle hh;
 };
 
 struct vs_hosts {
-	struct vs_avoid *avoids;
-	struct vs_unfit *unfit;		/* uthash by moid */
+	struct vs_exclusion *avoids;
+	struct vs_template_fault *unfit;		/* uthash by moid */
 	struct vs_breaker *breakers;
-	struct vs_print *prints;	/* uthash by host */
-	struct vs_sick *sick;		/* uthash by host */
-	struct vs_window *windows;
+	struct vs_host_fingerprint *prints;	/* uthash by host */
+	struct vs_drain_count *sick;		/* uthash by host */
+	struct vs_maintenance_window *windows;
 	/* That for which VMs are placed now ends then, s since the epoch; 0:
 	 * nobody knows when. */
 	int64_t until;
 	uint64_t avoid_gen;		/* moves when other hosts are left out */
-	char avoid_note[192];		/* see vs_avoid_note, of */
+	char avoid_note[192];		/* see vs_exclusion_note, of */
 	uint64_t avoid_note_gen;	/* this generation and */
 	int avoid_note_hosts;		/* so many hosts */
-	struct vs_bar *bars;		/* of vs_avoid_bars() */
+	struct vs_host_block *bars;		/* of vs_exclusion_blocks() */
 	size_t cap_bars;
 };
 extern struct vs_hosts vs_hosts;

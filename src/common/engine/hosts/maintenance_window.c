@@ -8,7 +8,7 @@
  *
  * Rules: what bars a host hangs on who asks: vs_until_set() says when that
  * ends, and whoever keeps an answer keeps with it how many windows it saw
- * barred (vs_avoid_key). The windows are an operator's word, and lie in the
+ * barred (vs_exclusion_key). The windows are an operator's word, and lie in the
  * hints file. The lock is held throughout.
  */
 #include <stdio.h>
@@ -29,18 +29,19 @@ static void changed(struct vs_core *c)
 	vs_nodes_mark_changed(c);
 }
 
-const struct vs_window *vs_window_of(const char *host)
+const struct vs_maintenance_window *vs_maintenance_window_get(const char *host)
 {
 	vs_assert_locked();
-	for (const struct vs_window *w = vs_hosts.windows; w; w = w->next)
+	for (const struct vs_maintenance_window *w = vs_hosts.windows; w;
+	     w = w->next)
 		if (!strcmp(w->host, host))
 			return w;
 	return NULL;
 }
 
-bool vs_window_end(struct vs_core *c, const char *host)
+bool vs_maintenance_window_end(struct vs_core *c, const char *host)
 {
-	struct vs_window **link = &vs_hosts.windows, *w;
+	struct vs_maintenance_window **link = &vs_hosts.windows, *w;
 
 	vs_assert_locked();
 	while ((w = *link) && strcmp(w->host, host))
@@ -57,17 +58,17 @@ void vs_windows_clear(struct vs_core *c)
 {
 	vs_assert_locked();
 	while (vs_hosts.windows)
-		vs_window_end(c, vs_hosts.windows->host);
+		vs_maintenance_window_end(c, vs_hosts.windows->host);
 }
 
-int vs_window_put(struct vs_core *c, const char *host, int64_t at,
-		  const char *why, bool requeue)
+int vs_maintenance_window_set(struct vs_core *c, const char *host, int64_t at,
+			      const char *why, bool requeue)
 {
-	struct vs_window **link = &vs_hosts.windows, *w;
+	struct vs_maintenance_window **link = &vs_hosts.windows, *w;
 	size_t n = 0;
 
 	vs_assert_locked();
-	vs_window_end(c, host);
+	vs_maintenance_window_end(c, host);
 	for (w = *link; w; w = w->next)
 		n++;
 	if (n >= VS_WINDOWS_MAX)
@@ -86,10 +87,10 @@ int vs_window_put(struct vs_core *c, const char *host, int64_t at,
 }
 
 /* In time for idle VMs to go. */
-void vs_windows_pass(struct vs_core *c)
+void vs_maintenance_windows_update(struct vs_core *c)
 {
 	int64_t by = vs_wall_ms() / 1000 + vs_power_down_s(c);
-	struct vs_window *w;
+	struct vs_maintenance_window *w;
 
 	vs_assert_locked();
 	while ((w = vs_hosts.windows) && w->at <= by) {
@@ -97,11 +98,11 @@ void vs_windows_pass(struct vs_core *c)
 
 		vs_info("host=%s is drained now: %s", h ? h->name : w->host,
 			w->why);
-		vs_avoid_put(VS_AVOID_DRAINED, w->host, NULL,
-			     VS_AVOID_FOREVER, w->why);
+		vs_exclude_set(VS_EXCLUDED_DRAINED, w->host, NULL,
+			       VS_EXCLUDED_FOREVER, w->why);
 		if (w->requeue)
-			vs_avoid_requeue(c, w->host);
-		vs_window_end(c, w->host);
+			vs_exclusion_requeue(c, w->host);
+		vs_maintenance_window_end(c, w->host);
 	}
 }
 
@@ -115,39 +116,41 @@ int64_t vs_until_set(int64_t until)
 	return was;
 }
 
-bool vs_window_bars(const struct vs_window *w)
+bool vs_maintenance_window_blocks(const struct vs_maintenance_window *w)
 {
 	return !vs_hosts.until || vs_hosts.until > w->at;
 }
 
-const struct vs_window *vs_window_barring(const char *host)
+const struct vs_maintenance_window *vs_maintenance_window_blocking(
+	const char *host)
 {
-	const struct vs_window *w = vs_window_of(host);
+	const struct vs_maintenance_window *w = vs_maintenance_window_get(host);
 
-	return w && vs_window_bars(w) ? w : NULL;
+	return w && vs_maintenance_window_blocks(w) ? w : NULL;
 }
 
 size_t vs_windows_barring(void)
 {
 	size_t n = 0;
 
-	for (const struct vs_window *w = vs_hosts.windows;
-	     w && vs_window_bars(w); w = w->next)
+	for (const struct vs_maintenance_window *w = vs_hosts.windows;
+	     w && vs_maintenance_window_blocks(w); w = w->next)
 		n++;
 	return n;
 }
 
 /* Its VM is on there, or about to be. */
-bool vs_window_bars_node(const struct vs_core *c, const struct vs_node *n)
+bool vs_maintenance_window_blocks_node(const struct vs_core *c,
+				       const struct vs_node *n)
 {
 	const struct vs_claim *h;
-	const struct vs_window *w;
+	const struct vs_maintenance_window *w;
 
 	if (!vs_hosts.windows || !n->kept->holds)
 		return false;
 	h = vs_ledger_get(&c->ledger, n->name);
 	w = h && h->state != VS_CLAIM_RESERVED ?
-		vs_window_barring(h->host) : NULL;
+		vs_maintenance_window_blocking(h->host) : NULL;
 	return w != NULL;
 }
 
@@ -157,7 +160,8 @@ struct json_object *vs_windows_json(void)
 {
 	struct json_object *arr = vs_jb_arr();
 
-	for (const struct vs_window *w = vs_hosts.windows; w; w = w->next) {
+	for (const struct vs_maintenance_window *w = vs_hosts.windows; w;
+	     w = w->next) {
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_str(o, "host", w->host);
@@ -182,7 +186,8 @@ void vs_windows_read(struct vs_core *c, struct vs_j list)
 			return;
 		/* One whose time has come begins at once. */
 		if (host[0] && at > 0 && at < INT64_MAX / 2000)
-			vs_window_put(c, host, at, why, vs_j_bool_or(
-				vs_j_opt(j, "requeue"), false));
+			vs_maintenance_window_set(
+				c, host, at, why,
+				vs_j_bool_or(vs_j_opt(j, "requeue"), false));
 	}
 }

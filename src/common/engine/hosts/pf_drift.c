@@ -21,18 +21,18 @@
 #include "util/json.h"
 #include "util/mem.h"
 
-struct vs_print *vs_print_get(const char *name)
+struct vs_host_fingerprint *vs_fingerprint_get(const char *name)
 {
-	struct vs_print *p;
+	struct vs_host_fingerprint *p;
 
 	vs_assert_locked();
 	HASH_FIND_STR(vs_hosts.prints, name, p);
 	return p;
 }
 
-static struct vs_print *print_make(const char *name)
+static struct vs_host_fingerprint *print_make(const char *name)
 {
-	struct vs_print *p = vs_print_get(name);
+	struct vs_host_fingerprint *p = vs_fingerprint_get(name);
 
 	if (p)
 		return p;
@@ -42,7 +42,8 @@ static struct vs_print *print_make(const char *name)
 	return p;
 }
 
-static struct vs_pf_print *was_at(struct vs_print *p, const char *pci)
+static struct vs_pf_fingerprint *was_at(struct vs_host_fingerprint *p,
+					const char *pci)
 {
 	for (int i = 0; i < p->npfs; i++)
 		if (!strcmp(p->pfs[i].pci, pci))
@@ -50,18 +51,18 @@ static struct vs_pf_print *was_at(struct vs_print *p, const char *pci)
 	return NULL;
 }
 
-int vs_drift_had(const struct vs_host *h,
-		 const char *pci)
+int vs_pf_change_most(const struct vs_host *h,
+		      const char *pci)
 {
-	struct vs_print *p = vs_print_get(h->name);
-	const struct vs_pf_print *was = p ? was_at(p, pci) : NULL;
+	struct vs_host_fingerprint *p = vs_fingerprint_get(h->name);
+	const struct vs_pf_fingerprint *was = p ? was_at(p, pci) : NULL;
 
 	vs_assert_locked();
 	return was ? was->vfs : 0;
 }
 
-static const struct vs_pf_print *nic_was(const struct vs_print *p,
-					 const char *pnic)
+static const struct vs_pf_fingerprint *nic_was(
+	const struct vs_host_fingerprint *p, const char *pnic)
 {
 	for (int i = 0; pnic[0] && i < p->npfs; i++)
 		if (!strcmp(p->pfs[i].pnic, pnic))
@@ -69,7 +70,7 @@ static const struct vs_pf_print *nic_was(const struct vs_print *p,
 	return NULL;
 }
 
-static bool some_lost(const struct vs_print *p, struct vs_host *h)
+static bool some_lost(const struct vs_host_fingerprint *p, struct vs_host *h)
 {
 	for (int i = 0; i < p->npfs; i++) {
 		const struct vs_pf *pf = vs_host_pf(h, p->pfs[i].pci);
@@ -81,11 +82,11 @@ static bool some_lost(const struct vs_print *p, struct vs_host *h)
 }
 
 /* What is wrong with it, in words; "" if nothing is. */
-static void judge(struct vs_print *p, const struct vs_pf *pf, bool lost,
-		  char *why, size_t size)
+static void judge(struct vs_host_fingerprint *p, const struct vs_pf *pf,
+		  bool lost, char *why, size_t size)
 {
-	const struct vs_pf_print *was = was_at(p, pf->pci);
-	const struct vs_pf_print *nic = nic_was(p, pf->pnic);
+	const struct vs_pf_fingerprint *was = was_at(p, pf->pci);
+	const struct vs_pf_fingerprint *nic = nic_was(p, pf->pnic);
 
 	why[0] = '\0';
 	if (nic && strcmp(nic->pci, pf->pci))
@@ -100,10 +101,11 @@ static void judge(struct vs_print *p, const struct vs_pf *pf, bool lost,
 			 pf->vfs, was ? was->vfs : 0);
 }
 
-static void remember(struct vs_print *p,
+static void remember(struct vs_host_fingerprint *p,
 		     const struct vs_pf *pf)
 {
-	struct vs_pf_print *was = was_at(p, pf->pci), now = { .vfs = pf->vfs };
+	struct vs_pf_fingerprint *was = was_at(p, pf->pci),
+				 now = { .vfs = pf->vfs };
 
 	vs_strlcpy(now.pci, pf->pci, sizeof(now.pci));
 	vs_strlcpy(now.pnic, pf->pnic, sizeof(now.pnic));
@@ -124,12 +126,12 @@ static void remember(struct vs_print *p,
 	vs_state_file_dirty();
 }
 
-static const struct vs_avoid *told(const struct vs_host *h, const char *pci)
+static const struct vs_exclusion *told(const struct vs_host *h, const char *pci)
 {
-	const struct vs_avoid *a = vs_hosts.avoids;
+	const struct vs_exclusion *a = vs_hosts.avoids;
 
-	while (a && (a->cause != VS_AVOID_DRIFTED || strcmp(a->moid, h->moid) ||
-		     strcmp(a->pf, pci)))
+	while (a && (a->cause != VS_EXCLUDED_PF_CHANGE ||
+		     strcmp(a->moid, h->moid) || strcmp(a->pf, pci)))
 		a = a->next;
 	return a;
 }
@@ -138,15 +140,16 @@ static int told_of(const struct vs_host *h)
 {
 	int n = 0;
 
-	for (const struct vs_avoid *a = vs_hosts.avoids; a; a = a->next)
-		n += a->cause == VS_AVOID_DRIFTED && !strcmp(a->moid, h->moid);
+	for (const struct vs_exclusion *a = vs_hosts.avoids; a; a = a->next)
+		n += a->cause == VS_EXCLUDED_PF_CHANGE &&
+		     !strcmp(a->moid, h->moid);
 	return n;
 }
 
-void vs_drift_look(struct vs_host *h)
+void vs_pf_change_observe(struct vs_host *h)
 {
 	char why[VS_HOST_PFS][120];
-	struct vs_print *p;
+	struct vs_host_fingerprint *p;
 	int drifted = 0, same = 0;
 	bool lost;
 
@@ -157,7 +160,7 @@ void vs_drift_look(struct vs_host *h)
 	lost = some_lost(p, h);
 	for (int i = 0; i < h->npfs; i++) {
 		const struct vs_pf *pf = &h->pfs[i];
-		const struct vs_avoid *a = told(h, pf->pci);
+		const struct vs_exclusion *a = told(h, pf->pci);
 
 		why[i][0] = '\0';
 		if (pf->of)
@@ -173,14 +176,15 @@ void vs_drift_look(struct vs_host *h)
 	}
 	if (drifted == same && drifted == told_of(h))
 		return;
-	vs_avoid_end(VS_AVOID_DRIFTED, h->moid);
+	vs_exclude_end(VS_EXCLUDED_PF_CHANGE, h->moid);
 	for (int i = 0; i < h->npfs; i++)
 		if (why[i][0])
-			vs_avoid_put(VS_AVOID_DRIFTED, h->moid,
-				     h->pfs[i].pci, VS_AVOID_FOREVER, why[i]);
+			vs_exclude_set(VS_EXCLUDED_PF_CHANGE, h->moid,
+				       h->pfs[i].pci, VS_EXCLUDED_FOREVER,
+				       why[i]);
 }
 
-void vs_print_forget(struct vs_print *p)
+void vs_fingerprint_forget(struct vs_host_fingerprint *p)
 {
 	vs_assert_locked();
 	HASH_DEL(vs_hosts.prints, p);
@@ -188,7 +192,7 @@ void vs_print_forget(struct vs_print *p)
 }
 
 /* VFs that went while they were in use: told, and nothing else. */
-void vs_drift_overcommit(struct vs_core *c, struct vs_host *h)
+void vs_pf_change_overcommit(struct vs_core *c, struct vs_host *h)
 {
 	for (int i = 0; i < h->npfs; i++) {
 		struct vs_pf_use use;
@@ -205,7 +209,7 @@ void vs_drift_overcommit(struct vs_core *c, struct vs_host *h)
 void vs_prints_clear(void)
 {
 	while (vs_hosts.prints)
-		vs_print_forget(vs_hosts.prints);
+		vs_fingerprint_forget(vs_hosts.prints);
 }
 
 /* ---- the state file -------------------------------------------------------- */
@@ -214,7 +218,8 @@ struct json_object *vs_prints_json(void)
 {
 	struct json_object *arr = vs_jb_arr();
 
-	for (const struct vs_print *p = vs_hosts.prints; p; p = p->hh.next) {
+	for (const struct vs_host_fingerprint *p = vs_hosts.prints; p;
+	     p = p->hh.next) {
 		struct json_object *o = vs_jb_obj(NULL), *pfs = vs_jb_arr();
 
 		vs_jb_str(o, "host", p->host);
@@ -237,11 +242,11 @@ void vs_prints_read(struct vs_j list)
 	for (size_t i = 0; i < vs_j_len(list); i++) {
 		struct vs_j j = vs_j_at(list, i), pfs = vs_j_get(j, "pfs");
 		const char *host = vs_j_str(vs_j_get(j, "host"));
-		struct vs_print now = { 0 }, *p;
+		struct vs_host_fingerprint now = { 0 }, *p;
 		size_t n = vs_j_len(pfs);
 
 		for (size_t k = 0; k < n && now.npfs < VS_HOST_PFS; k++) {
-			struct vs_pf_print *pf = &now.pfs[now.npfs++];
+			struct vs_pf_fingerprint *pf = &now.pfs[now.npfs++];
 			struct vs_j jp = vs_j_at(pfs, k);
 			int64_t vfs = vs_j_int(vs_j_get(jp, "vfs"));
 

@@ -148,8 +148,8 @@ void vs_facts_set(struct vs_core *c, struct vs_host *to,
 	vs_host_facts_free(was);
 }
 
-char *vs_template_mend(const char *name, enum vs_vc_template_fault lack,
-		       const char *user)
+char *vs_template_fix(const char *name, enum vs_vc_template_fault lack,
+		      const char *user)
 {
 	const char *last = strrchr(name, '/');
 

@@ -52,8 +52,8 @@ void vs_devices_idle(const struct vs_core *c, const struct vs_host *h,
 void vs_facts_set(struct vs_core *c, struct vs_host *to,
 		  const struct vs_vc_host *h);
 /* What mends a template that can't be cloned. user may be NULL. */
-char *vs_template_mend(const char *name, enum vs_vc_template_fault lack,
-		       const char *user);
+char *vs_template_fix(const char *name, enum vs_vc_template_fault lack,
+		      const char *user);
 
 /* ---- datastores.c ------------------------------------------------------ */
 

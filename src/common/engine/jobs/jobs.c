@@ -98,9 +98,10 @@ int vs_job_place(struct vs_core *c, struct vs_node *node, enum vs_avail avail,
 	const char *why;
 
 	vs_assert_locked();
-	if (!vs_window_bars_node(c, node) && avail != VS_AVAIL_NONE)
+	if (!vs_maintenance_window_blocks_node(c, node) &&
+	    avail != VS_AVAIL_NONE)
 		return !vs_ledger_get(&c->ledger, node->name);
-	why = vs_node_barred(c, node);
+	why = vs_node_blocked(c, node);
 	if (!why)
 		why = vs_clone_blocked(c, node);
 	return vs_err_set(err, VS_E_SHORTAGE,

@@ -30,7 +30,7 @@ int vs_observe_place(struct vs_core *c, struct vs_node *n,
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
 	bool on = vm && vm->power == VS_POWER_ON;
-	const char *why = vs_node_barred(c, n);
+	const char *why = vs_node_blocked(c, n);
 
 	vs_assert_locked();
 	if (!why && !on)

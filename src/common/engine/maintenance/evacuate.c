@@ -152,7 +152,7 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 		return vs_vmotion_moves(m);
 	}
 	if ((from->entering_maintenance || from->maintenance) &&
-	    vs_guard_moves(c, vm) &&
+	    vs_cluster_policy_moves(c, vm) &&
 	    !vs_capability_check(c, n, vm, VS_OPERATION_DRS_MOVE, NULL, NULL)) {
 		if (!m->since_ms)
 			m->since_ms = now_ms;
@@ -183,7 +183,7 @@ void vs_vmotion_observe(struct vs_core *c, struct vs_node *n)
 	if (m->state == VS_VMOTION_GOES)
 		m->state = VS_VMOTION_DUE;
 	on = vs_node_there(c, n);
-	if (on && vs_host_wanted(on))
+	if (on && vs_host_is_cordoned(on))
 		return;
 	*m = (struct vs_vmotion) { .state = VS_VMOTION_NONE };
 	vs_node_mark_changed(n);

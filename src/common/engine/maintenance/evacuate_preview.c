@@ -168,8 +168,8 @@ void vs_vmotion_plan(struct vs_core *c, const struct vs_host *h, bool requeue,
 {
 	const struct vs_host_claims *holds = vs_ledger_host_claims(&c->ledger,
 								   h->moid);
-	const struct vs_avoid *now =
-		vs_avoid_cause(VS_AVOID_DRAINED, h->moid);
+	const struct vs_exclusion *now =
+		vs_exclusion_find(VS_EXCLUDED_DRAINED, h->moid);
 	VS_FREE struct vs_node **nodes = NULL;
 	struct plan p = { .c = c, .requeue = requeue || (now && now->requeue),
 			  .rows = vs_jb_arr() };

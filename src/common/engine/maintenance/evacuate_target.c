@@ -191,7 +191,7 @@ static bool left_out(void *arg, const struct vs_host *h,
 	if (!no && !pf && a->spare_busy && is_busy(a->c, h))
 		no = "MaxVmotionsPerHost";
 	if (!no)
-		return vs_avoid_asked(a->c, h, pf, why, size);
+		return vs_exclusion_explain(a->c, h, pf, why, size);
 	vs_strlcpy(why, no, size);
 	return true;
 }
@@ -199,12 +199,12 @@ static bool left_out(void *arg, const struct vs_host *h,
 /* Is one left out that would do, were it not busy? */
 static bool bars_add(const struct ask *a)
 {
-	struct vs_bar *bars = vs_avoid_bars_made();
+	struct vs_host_block *bars = vs_exclusion_blocks_cached();
 	bool busy = false;
 	struct vs_err err;
 
 	for (const struct vs_host *h = a->c->inv.hosts; h; h = h->hh.next) {
-		struct vs_bar *b = &bars[h->index];
+		struct vs_host_block *b = &bars[h->index];
 
 		if (b->avoided)
 			continue;

@@ -32,7 +32,7 @@
 #define JOBS 512		/* of a host, told apart */
 
 struct tally {
-	struct vs_remains *r;
+	struct vs_remaining_vms *r;
 	uint32_t jobs[JOBS];
 	int64_t now;
 };
@@ -84,8 +84,8 @@ static const struct vs_node *asleep(struct vs_core *c, const struct vs_vm *vm)
 		!vs_ledger_get(&c->ledger, n->name) ? n : NULL;
 }
 
-void vs_host_remains(struct vs_core *c, const struct vs_host *h,
-		     struct vs_remains *out)
+void vs_host_remaining_vms(struct vs_core *c, const struct vs_host *h,
+			   struct vs_remaining_vms *out)
 {
 	const struct vs_host_claims *holds = vs_ledger_host_claims(&c->ledger,
 								   h->moid);
@@ -94,7 +94,7 @@ void vs_host_remains(struct vs_core *c, const struct vs_host *h,
 	const struct vs_vm *vm;
 
 	vs_assert_locked();
-	*out = (struct vs_remains) { 0 };
+	*out = (struct vs_remaining_vms) { 0 };
 	if (holds)
 		LIST_FOREACH(hold, &holds->list, on_host) {
 			const char *comes = vs_vmotion_claim_node(hold->node);
@@ -122,7 +122,8 @@ void vs_host_remains(struct vs_core *c, const struct vs_host *h,
 		out->safe_at = VS_TIME_NEVER;
 }
 
-void vs_remains_words(const struct vs_remains *r, char *out, size_t size)
+void vs_remaining_vms_text(const struct vs_remaining_vms *r, char *out,
+			   size_t size)
 {
 	char at[32] = "?", others[144] = "";
 	size_t len = 0;
@@ -165,7 +166,8 @@ void vs_remains_words(const struct vs_remains *r, char *out, size_t size)
 			 others);
 }
 
-void vs_remains_json(const struct vs_remains *r, struct json_object *o)
+void vs_remaining_vms_json(const struct vs_remaining_vms *r,
+			   struct json_object *o)
 {
 	if (r->moves)
 		vs_jb_int(o, "moves", (int64_t)r->moves);
@@ -182,15 +184,15 @@ void vs_remains_json(const struct vs_remains *r, struct json_object *o)
 /* ---- who is to be empty ------------------------------------------------------- */
 
 static struct {
-	struct vs_leaving *leaving;	/* uthash by host */
+	struct vs_draining_hosts *leaving;	/* uthash by host */
 	bool silent;			/* Slurm has none of ours */
 	int64_t said_ms;
 } reservations;
 
-static struct vs_leaving *leaving(const char *host,
-				  int64_t start, int64_t now)
+static struct vs_draining_hosts *leaving(const char *host,
+					 int64_t start, int64_t now)
 {
-	struct vs_leaving *l;
+	struct vs_draining_hosts *l;
 
 	HASH_FIND_STR(reservations.leaving, host, l);
 	if (!l) {
@@ -205,14 +207,14 @@ static struct vs_leaving *leaving(const char *host,
 	return l;
 }
 
-static void drop(struct vs_leaving *l)
+static void drop(struct vs_draining_hosts *l)
 {
 	HASH_DEL(reservations.leaving, l);
 	free(l->nodes);
 	free(l);
 }
 
-void vs_leaving_clear(void)
+void vs_draining_hosts_clear(void)
 {
 	vs_assert_locked();
 	while (reservations.leaving)
@@ -227,17 +229,17 @@ void vs_leaving_renew(void)
 
 /* The log: once when it begins, once when it is done. */
 static void tell(const struct vs_host *h,
-		 struct vs_leaving *l, const struct vs_remains *r)
+		 struct vs_draining_hosts *l, const struct vs_remaining_vms *r)
 {
 	char words[256], why[256];
 
-	if (!vs_host_wanted(h))
+	if (!vs_host_is_cordoned(h))
 		return;
-	vs_remains_words(r, words, sizeof(words));
+	vs_remaining_vms_text(r, words, sizeof(words));
 	if (!r->safe_at && !l->told_empty)
 		vs_info("host=%s is empty: %s", h->name, words);
 	else if (!l->told) {
-		vs_why_wanted(h, why, sizeof(why));
+		vs_host_cordon_reason(h, why, sizeof(why));
 		vs_info("%s: %s", why, words);
 	}
 	l->told = true;
@@ -288,21 +290,22 @@ static char *nodes_of(struct vs_core *c, const struct vs_host *h)
  * Slurm's accounting each time. */
 static char *comment_of(const struct vs_host *h)
 {
-	const struct vs_window *w = vs_window_of(h->moid);
+	const struct vs_maintenance_window *w =
+		vs_maintenance_window_get(h->moid);
 	char why[256];
 
 	if (w)
 		snprintf(why, sizeof(why), "host %.100s: %.140s", h->name,
 			 w->why);
 	else
-		vs_why_wanted(h, why, sizeof(why));
+		vs_host_cordon_reason(h, why, sizeof(why));
 	return vs_asprintf("slurm-vsphere: %s", why);
 }
 
 /* Of what is planned, others once a minute: VMs come and go until then. The
  * first is told at once, and when the last is gone. */
 static char *nodes_at(struct vs_core *c, const struct vs_host *h,
-		      struct vs_leaving *l, bool planned, int64_t now)
+		      struct vs_draining_hosts *l, bool planned, int64_t now)
 {
 	char *nodes = nodes_of(c, h);
 
@@ -316,12 +319,12 @@ static char *nodes_at(struct vs_core *c, const struct vs_host *h,
 	return l->nodes ? vs_strdup(l->nodes) : NULL;
 }
 
-static void row_make(const struct vs_host *h,
-		     const struct vs_leaving *l, const struct vs_remains *r,
-		     char *nodes_take, struct vs_slurm_resv *row)
+static void row_make(const struct vs_host *h, const struct vs_draining_hosts *l,
+		     const struct vs_remaining_vms *r, char *nodes_take,
+		     struct vs_slurm_resv *row)
 {
 	int64_t now = vs_wall_ms() / 1000;
-	bool planned = vs_window_of(h->moid) != NULL;
+	bool planned = vs_maintenance_window_get(h->moid) != NULL;
 
 	*row = (struct vs_slurm_resv) {
 		.name = resv_name(h), .nodes = nodes_take,
@@ -340,7 +343,7 @@ static void row_make(const struct vs_host *h,
 static size_t rows_make(struct vs_core *c, struct vs_slurm_resv **rows)
 {
 	int64_t now = vs_wall_ms() / 1000;
-	struct vs_leaving *l, *tmp;
+	struct vs_draining_hosts *l, *tmp;
 	size_t n = 0, cap = 0;
 
 	*rows = NULL;
@@ -348,14 +351,15 @@ static size_t rows_make(struct vs_core *c, struct vs_slurm_resv **rows)
 		l->there = false;
 	for (const struct vs_host *h = c->inv.hosts; h && !c->observe;
 	     h = h->hh.next) {
-		const struct vs_window *w = vs_window_of(h->moid);
-		struct vs_remains r;
+		const struct vs_maintenance_window *w =
+			vs_maintenance_window_get(h->moid);
+		struct vs_remaining_vms r;
 		char *nodes;
 
-		if (!w && !vs_host_wanted(h))
+		if (!w && !vs_host_is_cordoned(h))
 			continue;
 		l = leaving(h->moid, w ? w->at : now, now);
-		vs_host_remains(c, h, &r);
+		vs_host_remaining_vms(c, h, &r);
 		tell(h, l, &r);
 		nodes = nodes_at(c, h, l, w && w->at > now, now);
 		if (!nodes)

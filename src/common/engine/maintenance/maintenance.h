@@ -16,7 +16,7 @@ struct vs_j;
 struct json_object;
 
 /* A host that is to be empty. */
-struct vs_leaving {
+struct vs_draining_hosts {
 	char host[VS_MOID_LEN];
 	int64_t start;			/* of Slurm's reservation, s since the
 					 * epoch */
@@ -28,7 +28,7 @@ struct vs_leaving {
 };
 
 /* What of ours keeps a host from being safe. */
-struct vs_remains {
+struct vs_remaining_vms {
 	size_t moves;			/* nodes whose VMs leave with the jobs */
 	size_t nodes, jobs;		/* with VMs there, on these */
 	size_t asleep;			/* of these, with suspended VMs */
@@ -52,13 +52,15 @@ void vs_power_down_ask(const struct vs_node *n, bool again, const char *why);
 void vs_vacate_act(struct vs_node *n, int64_t now_ms);
 
 /* host_progress.c: until when hosts that are to be empty aren't; lock held */
-void vs_host_remains(struct vs_core *c, const struct vs_host *h,
-		     struct vs_remains *out);
+void vs_host_remaining_vms(struct vs_core *c, const struct vs_host *h,
+			   struct vs_remaining_vms *out);
 /* "3 jobs on 4 nodes run on it, safe at 14:05" or "empty of ..., safe now". */
-void vs_remains_words(const struct vs_remains *r, char *out, size_t size);
+void vs_remaining_vms_text(const struct vs_remaining_vms *r, char *out,
+			   size_t size);
 /* As report.h has it. */
-void vs_remains_json(const struct vs_remains *r, struct json_object *o);
-void vs_leaving_clear(void);
+void vs_remaining_vms_json(const struct vs_remaining_vms *r,
+			   struct json_object *o);
+void vs_draining_hosts_clear(void);
 /* Slurm's reservations are compared again: another configuration is in force. */
 void vs_leaving_renew(void);
 /* Slurm's reservations, as they shall be: all of them. Returns false if nothing is

@@ -25,7 +25,7 @@ static const struct vs_host *wanted_host(struct vs_core *c,
 {
 	const struct vs_host *h = vs_node_there(c, n);
 
-	return h && (n->orders.evict || vs_host_wanted(h)) ? h : NULL;
+	return h && (n->orders.evict || vs_host_is_cordoned(h)) ? h : NULL;
 }
 
 static bool idle(const struct vs_node *n)
@@ -106,8 +106,8 @@ static bool by_force(const struct vs_node *n, bool requeue)
 static bool to_requeue(const struct vs_node *n,
 		       const struct vs_host *h)
 {
-	const struct vs_avoid *a =
-		vs_avoid_cause(VS_AVOID_DRAINED, h->moid);
+	const struct vs_exclusion *a =
+		vs_exclusion_find(VS_EXCLUDED_DRAINED, h->moid);
 
 	return n->orders.evict ? n->orders.requeue : a && a->requeue;
 }
@@ -137,7 +137,7 @@ static void why_stays(const struct vs_node *n,
 		vs_orders_why(n, note, why, size);
 		return;
 	}
-	vs_host_wanted_words(h, note, why, size);
+	vs_host_cordon_text(h, note, why, size);
 	len = strlen(why);
 	if (n->vmotion.state == VS_VMOTION_STAYS)
 		snprintf(why + len, size - len, "; %s: %s",

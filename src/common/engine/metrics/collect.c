@@ -50,7 +50,7 @@ static uint64_t adapters_of(const struct vs_core *c, const struct vs_pf *pf)
  * lost for now, those that placement leaves out in quarantine, also while their
  * host is off by intent. */
 static enum vs_vf_state spare_of(const struct vs_host *h,
-				 const struct vs_bar *bar, int pf,
+				 const struct vs_host_block *bar, int pf,
 				 const struct vs_pf_use *use)
 {
 	if (h->standby || h->maintenance)
@@ -64,13 +64,13 @@ static enum vs_vf_state spare_of(const struct vs_host *h,
 }
 
 static void pf_read(struct vs_core *c, const struct vs_host *h, int i,
-		    const struct vs_bar *bar, struct vs_metrics_facts *f,
+		    const struct vs_host_block *bar, struct vs_metrics_facts *f,
 		    size_t host)
 {
 	const struct vs_pf_use *use =
 		&vs_free_capacity_get(c)->hosts[h->index].pf[i];
 	const struct vs_pf *pf = &h->pfs[i];
-	int had = vs_drift_had(h, pf->pci);
+	int had = vs_pf_change_most(h, pf->pci);
 	int spare = use->total - use->ours - use->foreign - use->suspect -
 		use->held;
 	struct vs_metrics_pf *p;
@@ -109,12 +109,12 @@ static int breaker_of(const char *moid)
 {
 	const struct vs_breaker *b = vs_breaker_get(moid);
 
-	return vs_avoid_cause(VS_AVOID_BROKEN, moid) ? 2 :
+	return vs_exclusion_find(VS_EXCLUDED_BROKEN, moid) ? 2 :
 		b && b->trips ? 1 : 0;
 }
 
 static void host_read(struct vs_core *c, struct vs_metrics_facts *f, size_t at,
-		      const struct vs_bar *bars)
+		      const struct vs_host_block *bars)
 {
 	struct vs_metrics_host *m = &f->hosts[at];
 	const struct vs_host *h = vs_host_get(&c->inv, m->moid);
@@ -245,7 +245,7 @@ static bool lend(struct vs_core *c, struct vs_metrics_facts *f,
 static bool slices(struct vs_core *c, struct vs_metrics_facts *f)
 {
 	int64_t since_us = now_us();
-	const struct vs_bar *bars = NULL;
+	const struct vs_host_block *bars = NULL;
 
 	adapters_name(c, f);
 	hosts_name(c, f);
@@ -255,7 +255,7 @@ static bool slices(struct vs_core *c, struct vs_metrics_facts *f)
 	vs_free_capacity_get(c);
 	for (size_t i = 0; i < f->nhosts; i++) {
 		if (i % HOSTS_SLICE == 0)
-			bars = vs_avoid_bars(c);
+			bars = vs_exclusion_blocks(c);
 		host_read(c, f, i, bars);
 		if (i % HOSTS_SLICE == HOSTS_SLICE - 1 &&
 		    !lend(c, f, &since_us))

@@ -59,7 +59,7 @@ void vs_login_taken(const char *dir)
 	unlink(path);
 }
 
-int64_t vs_login_barred_ms(const char *dir, const char *user, const char *file)
+int64_t vs_login_blocked_ms(const char *dir, const char *user, const char *file)
 {
 	VS_FREE char *path = note_path(dir), *try = try_of(user, file);
 	VS_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -73,8 +73,8 @@ int64_t vs_login_barred_ms(const char *dir, const char *user, const char *file)
 	at_ms = strtoll(text, &end, 10);
 	if (at_ms < 0 || at_ms > vs_wall_ms())
 		return 0;
-	left_ms = at_ms + VS_LOGIN_BAR_MS - vs_wall_ms();
-	if (*end != ' ' || left_ms <= 0 || left_ms > VS_LOGIN_BAR_MS)
+	left_ms = at_ms + VS_LOGIN_BLOCK_MS - vs_wall_ms();
+	if (*end != ' ' || left_ms <= 0 || left_ms > VS_LOGIN_BLOCK_MS)
 		return 0;
 	end++;
 	end[strcspn(end, "\n")] = '\0';

@@ -30,12 +30,12 @@ int vs_state_file_write(const char *state_dir, const char *text,
 
 /* vCenter forgets wrong passwords after three minutes, and a locked account
  * after five, by default. */
-#define VS_LOGIN_BAR_MS ((int64_t)5 * 60 * 1000)
+#define VS_LOGIN_BLOCK_MS ((int64_t)5 * 60 * 1000)
 
 void vs_login_refused(const char *dir, const char *user, const char *file);
 void vs_login_taken(const char *dir);
 /* For how long this user and file must not be tried; 0: they may be. */
-int64_t vs_login_barred_ms(const char *dir, const char *user,
-			   const char *file);
+int64_t vs_login_blocked_ms(const char *dir, const char *user,
+			    const char *file);
 
 #endif

@@ -85,8 +85,8 @@ static bool helps_vf(struct vs_core *c, const struct vs_claim *h,
 /* Placement uses this host: room on any other is of no use. */
 static bool takes_vms(struct vs_core *c, const struct vs_host *host)
 {
-	return vs_host_usable(host) && !vs_avoid_get(c, host->moid, NULL) &&
-		!vs_window_barring(host->moid);
+	return vs_host_usable(host) && !vs_exclusion_get(c, host->moid, NULL) &&
+		!vs_maintenance_window_blocking(host->moid);
 }
 
 /*

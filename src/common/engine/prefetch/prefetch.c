@@ -234,7 +234,7 @@ static bool may_have(struct vs_core *c, const struct vs_node *n,
 	       n->ahead.spent != p->job && rests_off(c, n) &&
 	       p->at_ms - now_ms <=
 	       (int64_t)c->conf->prefetch.window_s * 1000 &&
-	       !vs_node_barred(c, n) && !vs_clone_blocked(c, n);
+	       !vs_node_blocked(c, n) && !vs_clone_blocked(c, n);
 }
 
 /* Slurm would power it down again before its job starts. */

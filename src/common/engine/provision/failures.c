@@ -73,16 +73,18 @@ static void blame_shared(struct vs_core *c, const struct vs_node *n,
 	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 
 	if (space && h && vs_stores_full(c, h->store,
-					 now_ms + VS_AVOID_HOST_MS))
+					 now_ms + VS_EXCLUDE_HOST_MS))
 		return;
 	if (vs_vc_fault_is_licence(err->fault)) {
-		vs_avoid_put(VS_AVOID_LICENCE, at->cluster, NULL,
-			     now_ms + VS_AVOID_HOST_MS, err->text);
+		vs_exclude_set(VS_EXCLUDED_LICENCE, at->cluster, NULL,
+			       now_ms + VS_EXCLUDE_HOST_MS, err->text);
 		return;
 	}
 	/* of several nobody knows which: its host sees it */
-	vs_avoid_add(!space ? at->cluster : c->store[0] ? c->store :
-		     at->moid, NULL, now_ms + VS_AVOID_HOST_MS, err->text);
+	vs_exclude_failed(!space      ? at->cluster :
+			  c->store[0] ? c->store :
+					at->moid,
+			  NULL, now_ms + VS_EXCLUDE_HOST_MS, err->text);
 }
 
 static bool is_start(enum vs_op_type k)
@@ -100,8 +102,8 @@ static void blame_cards(const struct vs_host *at,
 
 	for (int i = 0; i < h->ncards; i++)
 		if (device == (vs_host_device(at, h->cards[i].pf) != NULL))
-			vs_avoid_add(at->moid, h->cards[i].pf,
-				     now_ms + VS_AVOID_PF_MS, err->text);
+			vs_exclude_failed(at->moid, h->cards[i].pf,
+					  now_ms + VS_EXCLUDE_PF_MS, err->text);
 }
 
 static void blame(struct vs_core *c, struct vs_node *n, const char *host,
@@ -118,8 +120,8 @@ static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 	} else if (n->retry.err.code == VS_E_SHORTAGE && err->fault[0]) {
 		blame_shared(c, n, at, err, now_ms);
 	} else {
-		vs_avoid_add(host, NULL, now_ms + VS_AVOID_HOST_MS,
-			     err->text);
+		vs_exclude_failed(host, NULL, now_ms + VS_EXCLUDE_HOST_MS,
+				  err->text);
 		vs_breaker_failed(c, host, n->name, err->text, now_ms);
 	}
 	if (h && h->state == VS_CLAIM_RESERVED)

@@ -62,7 +62,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	vs_retry_error(n, &err);
 	vs_metrics_failed(VS_DURATION_BOOT, VS_E_OTHER_HOST);
 	if (n->boot.host[0]) {
-		vs_avoid_add(n->boot.host, n->boot.pf, now_ms, why);
+		vs_exclude_failed(n->boot.host, n->boot.pf, now_ms, why);
 		vs_breaker_cleared(n->boot.host, n->name);
 		vs_node_force_release(n, why);
 		return;
@@ -71,8 +71,8 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	/* of several nobody knows which it was */
 	vs_strlcpy(n->boot.pf, h && h->ncards == 1 ? h->cards[0].pf : "",
 		   sizeof(n->boot.pf));
-	vs_avoid_add(n->boot.host, n->boot.pf, now_ms + VS_AVOID_HOST_MS,
-		     why);
+	vs_exclude_failed(n->boot.host, n->boot.pf, now_ms + VS_EXCLUDE_HOST_MS,
+			  why);
 	vs_breaker_failed(c, n->boot.host, n->name, why, now_ms);
 	if (!vs_capacity_count(c, n) && vm->power == VS_POWER_ON) {
 		vs_node_force_release(n, why);
@@ -80,8 +80,8 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	}
 	/* Somebody may have switched it off: once more, if only here. */
 	if (!vs_capacity_count(c, n)) {
-		vs_avoid_add(n->boot.host, n->boot.pf, now_ms, why);
-		vs_avoid_expire(now_ms);
+		vs_exclude_failed(n->boot.host, n->boot.pf, now_ms, why);
+		vs_exclude_expire(now_ms);
 		vs_info("node=%s boots anew: %s", n->name, why);
 		return;
 	}

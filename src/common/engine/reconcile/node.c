@@ -273,10 +273,10 @@ void vs_node_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 static bool avoided(const struct vs_core *c, const struct vs_claim *h)
 {
 	for (int i = 0; i < h->ncards; i++)
-		if (vs_avoid_get(c, h->host, h->cards[i].pf))
+		if (vs_exclusion_get(c, h->host, h->cards[i].pf))
 			return true;
-	return vs_avoid_get(c, h->host, "") ||
-	       vs_window_barring(h->host);
+	return vs_exclusion_get(c, h->host, "") ||
+	       vs_maintenance_window_blocking(h->host);
 }
 
 /* A place is needed before a VM is built, moved, changed or started. */

@@ -27,7 +27,7 @@ static bool of_rights(enum vs_check code)
 {
 	return code == VS_CHECK_RIGHTS_MISSING ||
 	       code == VS_CHECK_RIGHTS_VMOTION ||
-	       code == VS_CHECK_RIGHTS_EXCESS ||
+	       code == VS_CHECK_RIGHTS_SURPLUS ||
 	       code == VS_CHECK_RIGHTS_UNKNOWN;
 }
 
@@ -76,11 +76,11 @@ static void put(struct asked *a, enum vs_check code, const char *object,
 
 static void add_drift(struct asked *a, const struct vs_core *c)
 {
-	for (const struct vs_avoid *d = vs_avoids(); d; d = d->next) {
+	for (const struct vs_exclusion *d = vs_avoids(); d; d = d->next) {
 		const struct vs_host *h = vs_host_get(&c->inv, d->moid);
 		VS_FREE char *fix = NULL;
 
-		if (d->cause != VS_AVOID_DRIFTED || !h)
+		if (d->cause != VS_EXCLUDED_PF_CHANGE || !h)
 			continue;
 		fix = vs_asprintf("svf hosts --pfs %s\nsvf host resume %s",
 				  h->name, h->name);
@@ -99,8 +99,8 @@ static const char *cluster_name(const struct vs_core *c, const char *moid)
 
 static void add_licences(struct asked *a, const struct vs_core *c)
 {
-	for (const struct vs_avoid *d = vs_avoids(); d; d = d->next)
-		if (d->cause == VS_AVOID_LICENCE)
+	for (const struct vs_exclusion *d = vs_avoids(); d; d = d->next)
+		if (d->cause == VS_EXCLUDED_LICENCE)
 			put(a, VS_CHECK_LICENCE, cluster_name(c, d->moid), "",
 			    d->why, "licences of vCenter and of the hosts that permit it",
 			    "govc license.ls");

@@ -68,7 +68,7 @@ static bool avoid_asked(void *arg, const struct vs_host *h,
 	bool avoided;
 
 	vs_lock();
-	avoided = vs_avoid_asked(arg, h, pf, why, size);
+	avoided = vs_exclusion_explain(arg, h, pf, why, size);
 	vs_unlock();
 	return avoided;
 }

@@ -24,12 +24,12 @@ const char *vs_report_host_state(const struct vs_core *c,
 	       !h->powered_on || h->standby ? "standby" :
 	       h->maintenance ? "maintenance" :
 	       h->entering_maintenance ? "entering-maintenance" :
-	       vs_avoid_cause(VS_AVOID_DRAINED, h->moid) ? "drained" :
-	       vs_avoid_cause(VS_AVOID_BROKEN, h->moid) ||
-	       vs_avoid_cause(VS_AVOID_SICK, h->moid) ? "quarantined" :
+	       vs_exclusion_find(VS_EXCLUDED_DRAINED, h->moid) ? "drained" :
+	       vs_exclusion_find(VS_EXCLUDED_BROKEN, h->moid) ||
+	       vs_exclusion_find(VS_EXCLUDED_DRAINS, h->moid) ? "quarantined" :
 	       h->quarantine || !h->pfs_known ? "unknown" :
 	       b && b->trips ? "on-trial" :
-	       vs_avoid_any(c, h) ? "avoided" : "up";
+	       vs_exclusion_any(c, h) ? "avoided" : "up";
 }
 
 static const char *switch_name(const struct vs_core *c, const char *uuid)
@@ -104,7 +104,7 @@ static void add_reason(struct json_object **why, char *text_take)
 	vs_jb_add_str(*why, text);
 }
 
-static char *avoid_words(const struct vs_avoid *a)
+static char *avoid_words(const struct vs_exclusion *a)
 {
 	return vs_asprintf("%s%s%s", a->pf, a->pf[0] ? ": " : "", a->why);
 }
@@ -114,18 +114,18 @@ static void avoid_reasons(const struct vs_core *c, const struct vs_host *h,
 {
 	int64_t until_ms = 0;
 
-	for (const struct vs_avoid *a = vs_checks_unfit(h->moid); a;
+	for (const struct vs_exclusion *a = vs_exclusion_checks(h->moid); a;
 	     a = a->next)
 		add_reason(why, avoid_words(a));
 
-	for (const struct vs_avoid *a = vs_avoids(); a; a = a->next) {
-		if (!vs_avoid_of(c, a, h))
+	for (const struct vs_exclusion *a = vs_avoids(); a; a = a->next) {
+		if (!vs_exclusion_is_on(c, a, h))
 			continue;
 		add_reason(why, avoid_words(a));
 		if (a->until_ms > until_ms)
 			until_ms = a->until_ms;
 	}
-	if (until_ms && until_ms != VS_AVOID_FOREVER)
+	if (until_ms && until_ms != VS_EXCLUDED_FOREVER)
 		vs_jb_int(o, "avoided_until", vs_report_epoch(until_ms));
 }
 
@@ -133,20 +133,21 @@ static void avoid_reasons(const struct vs_core *c, const struct vs_host *h,
 static void leaving_reasons(struct vs_core *c, const struct vs_host *h,
 			    struct json_object *o, struct json_object **why)
 {
-	const struct vs_window *w = vs_window_of(h->moid);
-	struct vs_remains r;
+	const struct vs_maintenance_window *w =
+		vs_maintenance_window_get(h->moid);
+	struct vs_remaining_vms r;
 	char words[256];
 
-	if (!w && !vs_host_wanted(h))
+	if (!w && !vs_host_is_cordoned(h))
 		return;
 	if (w) {
 		add_reason(why, vs_strdup(w->why));
 		vs_jb_int(o, "maintenance_at", w->at);
 	}
-	vs_host_remains(c, h, &r);
-	vs_remains_words(&r, words, sizeof(words));
+	vs_host_remaining_vms(c, h, &r);
+	vs_remaining_vms_text(&r, words, sizeof(words));
 	add_reason(why, vs_strdup(words));
-	vs_remains_json(&r, o);
+	vs_remaining_vms_json(&r, o);
 }
 
 static void drains_reason(const struct vs_host *h,
@@ -157,7 +158,7 @@ static void drains_reason(const struct vs_host *h,
 	if (!n)
 		return;
 	vs_jb_int(o, "drained_by_others", n);
-	if (!vs_avoid_cause(VS_AVOID_SICK, h->moid))
+	if (!vs_exclusion_find(VS_EXCLUDED_DRAINS, h->moid))
 		add_reason(why, vs_asprintf(
 			"%d node%s drained by others while %s here", n,
 			n == 1 ? " was" : "s were",
@@ -178,7 +179,7 @@ static void host_reasons(struct vs_core *c, const struct vs_host *h,
 	avoid_reasons(c, h, o, &why);
 	leaving_reasons(c, h, o, &why);
 	drains_reason(h, o, &why);
-	if (b && b->trips && !vs_avoid_cause(VS_AVOID_BROKEN, h->moid))
+	if (b && b->trips && !vs_exclusion_find(VS_EXCLUDED_BROKEN, h->moid))
 		add_reason(&why, vs_asprintf(
 			"starts failed on it lately: a single VM is tried%s%s",
 			b->trial[0] ? ", now " : "", b->trial));
@@ -191,7 +192,7 @@ static void host_reasons(struct vs_core *c, const struct vs_host *h,
 				h->pfs[i].of ? "devices" : "VFs",
 				sum->pf[i].total));
 	for (int i = 0; i < h->npfs; i++) {
-		char *words = vs_beside_words(c, h, i, sum->pf[i].beside);
+		char *words = vs_other_cluster_text(c, h, i, sum->pf[i].beside);
 
 		if (words)
 			add_reason(&why, words);

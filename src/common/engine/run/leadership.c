@@ -199,7 +199,7 @@ void vs_leadership_begin(struct vs_core *c)
 	vs_avoids_clear();
 	vs_windows_clear(c);
 	vs_health_clear(c);
-	vs_leaving_clear();
+	vs_draining_hosts_clear();
 	vs_brake_clear();
 	vs_clones_clear();
 	for (size_t i = 0; i < c->nnodes; i++) {

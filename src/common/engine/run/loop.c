@@ -235,8 +235,8 @@ void vs_pass_run(struct vs_core *c, int64_t now_ms)
 {
 	uint64_t epoch = c->epoch;
 
-	vs_avoid_expire(now_ms);
-	vs_windows_pass(c);
+	vs_exclude_expire(now_ms);
+	vs_maintenance_windows_update(c);
 	vs_breakers_observe(c);
 	vs_passes.whole = true;
 	if (!c->loaded || !c->found || vs_client_renewed() ||
@@ -247,8 +247,8 @@ void vs_pass_run(struct vs_core *c, int64_t now_ms)
 	}
 	vs_unowned_tasks_update(c, now_ms);
 	vs_clones_update(c);
-	vs_template_hosts_pass(c);
-	vs_checks_pass(c, now_ms);
+	vs_template_hosts_update(c);
+	vs_checks_update(c, now_ms);
 	/* The lock was lent: another configuration may have come, and the
 	 * inventory be the old one's. */
 	if (c->epoch != epoch)
@@ -317,7 +317,7 @@ static bool login_barred(struct loop *l, struct vs_err *err)
 	user = vs_strdup(l->c->conf->username);
 	file = vs_strdup(l->c->conf->password_file);
 	vs_unlock();
-	left_ms = vs_login_barred_ms(dir, user, file);
+	left_ms = vs_login_blocked_ms(dir, user, file);
 	l->logs_in = !left_ms;
 	if (left_ms)
 		vs_err_set(err, VS_E_LOGIN,
@@ -465,7 +465,7 @@ static void turn(struct loop *l)
 	vs_unlock();
 	vs_outbox_send(c, tells, ntells, now_ms, &l->push_ms);
 	free(tells);
-	vs_leaving_say(c, now_ms);
+	vs_draining_hosts_publish(c, now_ms);
 	vs_state_file_save(c, now_ms);
 }
 

@@ -53,7 +53,7 @@ void vs_orphans_query_slurm(struct vs_core *c);
 void vs_prefetch_read(struct vs_core *c, int64_t now_ms);
 void vs_jobs_recheck(struct vs_core *c);	/* those that were refused */
 void vs_forecast_read_slurm(struct vs_core *c); /* at jobs that the timeline has */
-void vs_leaving_say(struct vs_core *c, int64_t now_ms);	/* reservations */
+void vs_draining_hosts_publish(struct vs_core *c, int64_t now_ms); /* reservations */
 /* Writes the state file if something in it has changed, at most once a second. */
 void vs_state_file_save(struct vs_core *c, int64_t now_ms);
 /* Says the words in their order. *push_ms: when power saving was last told of

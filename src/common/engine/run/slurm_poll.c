@@ -135,7 +135,7 @@ void vs_prefetch_read(struct vs_core *c, int64_t now_ms)
 	vs_unlock();
 }
 
-void vs_leaving_say(struct vs_core *c, int64_t now_ms)
+void vs_draining_hosts_publish(struct vs_core *c, int64_t now_ms)
 {
 	const struct vs_slurm_ops *p = c->port;
 	struct vs_slurm_resv *rows = NULL;

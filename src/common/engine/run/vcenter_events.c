@@ -81,7 +81,7 @@ static void template_apply(struct vs_core *c, const struct vs_vc_template *t)
 		vs_hardware_template(p, t);
 		vs_profile_missing_set(c, i, t->missing ? t->missing : "");
 		vs_clone_source_template(c, i, t);	/* may add to it */
-		vs_template_host_told(c, i, t);	/* likewise */
+		vs_template_host_received(c, i, t);	/* likewise */
 		vs_profile_capacity_outdate(c, i); /* more or less may fit */
 	}
 	vs_checks_template(t);
@@ -220,9 +220,9 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 	bool fewer_vfs;
 	struct vs_host *to = vs_host_update(c, h, &fewer_vfs);
 
-	vs_drift_look(to);
+	vs_pf_change_observe(to);
 	if (fewer_vfs)
-		vs_drift_overcommit(c, to);
+		vs_pf_change_overcommit(c, to);
 	vs_host_changed(&c->inv, to);
 	vs_lock_yield();
 }

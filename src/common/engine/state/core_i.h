@@ -131,7 +131,7 @@ struct vs_core {
 	bool started;			/* first pass of this controller is done */
 	char blocked[320];		/* why nothing may be done, or "" */
 	char unserved[320];		/* why no job gets a VM, or "" */
-	struct vs_guard *guards;
+	struct vs_cluster_policy *guards;
 	size_t nguards;
 	char vc_state[640];		/* why vCenter is not there, or "" */
 

@@ -103,7 +103,7 @@ void vs_finding_add(enum vs_stops stops, const struct vs_says *says,
 		f->found = found(stops, says);
 }
 
-void vs_bar(struct vs_core *c, size_t profile, const char *why)
+void vs_host_block(struct vs_core *c, size_t profile, const char *why)
 {
 	char *barred = c->now[profile].barred;
 

@@ -143,8 +143,8 @@ const struct vs_host *vs_node_there(struct vs_core *c, const struct vs_node *n)
 		vs_node_on(c, n);
 }
 
-const struct vs_guard *vs_guard_of(const struct vs_core *c,
-				   const struct vs_vm *vm)
+const struct vs_cluster_policy *vs_cluster_policy_get(const struct vs_core *c,
+						      const struct vs_vm *vm)
 {
 	for (size_t i = 0; i < c->nguards; i++)
 		if (vm->host_ptr &&
@@ -153,9 +153,9 @@ const struct vs_guard *vs_guard_of(const struct vs_core *c,
 	return NULL;
 }
 
-bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm)
+bool vs_cluster_policy_moves(const struct vs_core *c, const struct vs_vm *vm)
 {
-	const struct vs_guard *g = vs_guard_of(c, vm);
+	const struct vs_cluster_policy *g = vs_cluster_policy_get(c, vm);
 
 	return vm->policy.drs == VS_AS_CLUSTER ? g && g->moves :
 		vm->policy.drs == VS_AUTOMATED && vm->policy.drs_moves;

@@ -96,10 +96,10 @@ struct vs_wait **vs_waits_first(void);
 bool vs_node_given(const struct vs_node *n);
 
 /* What is known of DRS and HA of the cluster of the VM's host; NULL: nothing. */
-const struct vs_guard *vs_guard_of(const struct vs_core *c,
-				   const struct vs_vm *vm);
+const struct vs_cluster_policy *vs_cluster_policy_get(const struct vs_core *c,
+						      const struct vs_vm *vm);
 /* Does DRS by itself move such a VM while it is on? */
-bool vs_guard_moves(const struct vs_core *c, const struct vs_vm *vm);
+bool vs_cluster_policy_moves(const struct vs_core *c, const struct vs_vm *vm);
 /* Which of the configuration's ClusterName lines the host belongs to, by the
  * names that were found last; -1: none, and no VM of ours goes there. */
 int vs_host_cluster(const struct vs_core *c, const struct vs_host *h);
@@ -192,7 +192,7 @@ void vs_findings_free(struct vs_finding *list, size_t n);
 void vs_finding_add(enum vs_stops stops, const struct vs_says *says,
 		    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* No new job gets a node of this profile (its index). The first reason counts. */
-void vs_bar(struct vs_core *c, size_t profile, const char *why);
+void vs_host_block(struct vs_core *c, size_t profile, const char *why);
 
 /* ---- vcenter_state.c ------------------------------------------------------- */
 

@@ -194,7 +194,7 @@ const struct vs_check_kind vs_check_kinds[VS_CHECKS] = {
 	[VS_CHECK_RIGHTS_VMOTION] = { "rights-vmotion", VS_WARNING, "object",
 		"the account lacks a privilege that vMotion needs, and an adapter's type allows vMotion",
 		"VMs stay on a host that is to be empty until their jobs end; MaxVmotionsPerHost=0 if that is wanted." },
-	[VS_CHECK_RIGHTS_EXCESS] = { "rights-excess", VS_WARNING, "account",
+	[VS_CHECK_RIGHTS_SURPLUS] = { "rights-excess", VS_WARNING, "account",
 		"the account has privileges at the root, on the datacenter, the folder or a pool that it doesn't need there",
 		"vCenter can't keep it from what is not ours." },
 	[VS_CHECK_RIGHTS_UNKNOWN] = { "rights-unknown", VS_UNSURE, "account",

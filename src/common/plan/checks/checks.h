@@ -125,7 +125,7 @@ void vs_check_template(const struct vs_check_site *s,
 /* Management and RDMA: by what hosts say. */
 void vs_check_apart(const struct vs_check_site *s, struct vs_found_list *l);
 /* Is it a finding of a template that keeps VMs of this profile from being made? */
-bool vs_check_bars(const struct vs_found *f, const struct vs_profile *prof);
+bool vs_check_blocks(const struct vs_found *f, const struct vs_profile *prof);
 void vs_check_store(const struct vs_store_facts *d, struct vs_found_list *l);
 /* True: its limit is too low for one VM already. */
 bool vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,

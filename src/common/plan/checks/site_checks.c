@@ -25,7 +25,7 @@ static int needs_hw(const struct vs_profile *prof)
 	return prof->latency_high && hw < LATENCY_HW ? LATENCY_HW : hw;
 }
 
-bool vs_check_bars(const struct vs_found *f, const struct vs_profile *prof)
+bool vs_check_blocks(const struct vs_found *f, const struct vs_profile *prof)
 {
 	if (strcmp(prof->template_name, f->object))
 		return false;

@@ -62,7 +62,7 @@ struct vs_capacity_released {
 	struct vs_curve curve;
 	/* what it was made of, and what has changed since */
 	uint64_t key, built, turn, held, sized;
-	struct vs_bar *bars;		/* by host->index */
+	struct vs_host_block *bars;		/* by host->index */
 	int *first;			/* of the ids on each host, -1: none */
 	struct vs_counted { int next, host; } *on; /* by id; -1: the end, no
 						    * host */

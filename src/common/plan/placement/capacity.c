@@ -34,7 +34,7 @@ static void hosts_say(const struct vs_work *w, struct vs_buf *why)
 	for (size_t i = 0; i < w->nsites; i++)
 		n[vs_fit_check(w, 0, i)]++;
 	if (n[VS_REFUSE_VF] || n[VS_REFUSE_DEVICE] || n[VS_REFUSE_VFS] ||
-	    n[VS_REFUSE_UNKNOWN] || n[VS_REFUSE_AVOID] ||
+	    n[VS_REFUSE_UNKNOWN] || n[VS_REFUSE_EXCLUDED] ||
 	    n[VS_REFUSE_TRIAL] || n[VS_REFUSE_BUSY])
 		return;
 	for (enum vs_refusal r = 0; r < VS_REFUSALS; r++) {

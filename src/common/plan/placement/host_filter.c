@@ -64,7 +64,7 @@ enum vs_refusal vs_fit_check(const struct vs_work *w, size_t cls, size_t site)
 		return pool;
 	if (s->avoided ||
 	    (vs_class_counts(c) && !vs_vf_capacity(c, s, f, s->avoided_pfs)))
-		return VS_REFUSE_AVOID;
+		return VS_REFUSE_EXCLUDED;
 	if (s->placed >= s->most)
 		return VS_REFUSE_TRIAL;
 	return s->busy ? VS_REFUSE_BUSY : VS_REFUSE_NONE;
@@ -333,7 +333,7 @@ void vs_site_fill(const struct vs_work *w, size_t at, struct vs_site *s)
 	const struct vs_brief *brief = &w->sums->briefs[at];
 	const struct vs_host *h = w->sums->by_name[at];
 	const struct vs_place_env *env = w->env;
-	const struct vs_bar *bar;
+	const struct vs_host_block *bar;
 	char why[64];
 
 	*s = (struct vs_site) {

@@ -43,7 +43,7 @@ static const char *const refusal_texts[] = {
 		"too little memory left in the resource pool",
 	[VS_REFUSE_STORE_CAPACITY] = "too little room on the datastore",
 	[VS_REFUSE_HW] = "too old for the VM's hardware version",
-	[VS_REFUSE_AVOID] = "avoided",
+	[VS_REFUSE_EXCLUDED] = "avoided",
 	[VS_REFUSE_TRIAL] = "failed lately, one VM is tried first",
 	[VS_REFUSE_BUSY] = "as many operations under way as may be",
 };
@@ -275,7 +275,7 @@ static void say_host(const struct vs_work *w, size_t cls, size_t site,
 
 	vs_buf_printf(b, "%s: %s", s->host->name[0] ? s->host->name :
 		      s->host->moid, vs_refusal_text(r));
-	if (r != VS_REFUSE_AVOID)
+	if (r != VS_REFUSE_EXCLUDED)
 		return;
 	if (s->avoided)
 		env->avoid(env->arg, s->host, NULL, why, sizeof(why));

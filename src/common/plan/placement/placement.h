@@ -42,7 +42,7 @@ struct vs_place_node {		/* one VM to place */
 };
 
 /* What is left out of a host. */
-struct vs_bar {
+struct vs_host_block {
 	bool avoided;			/* all of it */
 	bool trial;			/* at most `most` of these there */
 	uint32_t pfs;			/* these, by their place in vs_host.pfs */
@@ -78,7 +78,7 @@ struct vs_place_env {
 	void *arg;
 	bool has_pool;			/* the VM is on: its share of the pool
 					 * and of the datastore is taken */
-	const struct vs_bar *bars;	/* by host->index: the same without
+	const struct vs_host_block *bars; /* by host->index: the same without
 					 * asking for each; NULL: ask */
 	const int *ops;			/* under way, by host->index; NULL:
 					 * don't care */
@@ -98,7 +98,7 @@ enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_CONNECTION, VS_REFUSE_STANDBY,
 		  VS_REFUSE_VFS, VS_REFUSE_UNKNOWN,
 		  VS_REFUSE_CPU, VS_REFUSE_MEMORY, VS_REFUSE_POOL_CPU,
 		  VS_REFUSE_POOL_MEMORY, VS_REFUSE_STORE_CAPACITY, VS_REFUSE_HW,
-		  VS_REFUSE_AVOID, VS_REFUSE_TRIAL, VS_REFUSE_BUSY,
+		  VS_REFUSE_EXCLUDED, VS_REFUSE_TRIAL, VS_REFUSE_BUSY,
 		  VS_REFUSALS };
 const char *vs_refusal_text(enum vs_refusal r);	/* "no free VF", ... */
 

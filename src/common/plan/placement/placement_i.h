@@ -54,7 +54,7 @@ struct vs_site {
 	int nstores;			/* of several, of its brief; 0: no matter */
 	bool avoided;
 	bool busy;			/* its budget of operations is used up */
-	uint32_t avoided_pfs;		/* by vs_bar, or the env's avoid() */
+	uint32_t avoided_pfs;	/* by vs_host_block, or the env's avoid() */
 	size_t placed;			/* nodes of the gang here */
 	size_t most;			/* no more of them */
 	size_t first;			/* list of them, by vs_work.next */

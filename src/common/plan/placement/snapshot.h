@@ -52,7 +52,7 @@ struct vs_snapshot {
 	struct vs_rail_group *rails;
 	char (*moids)[VS_MOID_LEN];	/* of the datastore, then of clusters */
 	const char **clusters;
-	struct vs_bar *bars;
+	struct vs_host_block *bars;
 	int *ops;
 	bool *bare;			/* a row of hosts for each profile */
 };
