@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	c->nnodes = VS_COUNT(nodes);
 	vs_state_file_read_done(false);
 	vs_lock();
-	vs_brake_clear();
+	vs_removal_clear();
 	vs_state_file_load(c, text);
 	now_ms = vs_clock();
 	for (const struct vs_exclusion *a = vs_avoids(); a; a = a->next)

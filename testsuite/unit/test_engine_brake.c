@@ -30,7 +30,7 @@ static void start(int nodes)
 	vs_core.port = &port;
 	vs_orphans_clear();
 	vs_orphans_look_again();
-	vs_brake_clear();
+	vs_removal_clear();
 	slurm_knows = NULL;
 }
 
@@ -121,39 +121,39 @@ static void the_fourth_vm_waits_for_an_operator(void **st)
 	ready();
 	second();
 	assert_int_equal(ends(), 3);
-	assert_true(vs_brake_is_on());
+	assert_true(vs_removal_limit_is_reached());
 	for (int i = 0; i < 3; i++)
 		assert_true(fake_finish(FAKE_DESTROY));
 	for (int i = 0; i < 20; i++)
 		second();
 	assert_int_equal(ends(), 3);
-	assert_int_equal(vs_brake_confirm(&vs_core), 3);
+	assert_int_equal(vs_removal_confirm(&vs_core), 3);
 	ours("late", false);
 	fake_show(fake_get("late"));
 	for (int i = 0; i < 3; i++)
 		second();
 	/* the three that waited, and the late one as the first of a new count */
 	assert_int_equal(ends(), 7);
-	assert_false(vs_brake_is_on());
+	assert_false(vs_removal_limit_is_reached());
 }
 
 static void a_large_site_may_lose_its_twentieth(void **st)
 {
-	enum vs_braked state[12] = { 0 };
+	enum vs_removal_state state[12] = { 0 };
 	char vm[12][8];
 	int passed = 0;
 
 	(void)st;
 	start(1);
 	ready();
-	vs_brake.ours = 200;
+	vs_removal_limit.ours = 200;
 	for (int i = 0; i < 12; i++) {
 		snprintf(vm[i], sizeof(vm[i]), "vm-%d", i);
-		passed += vs_brake_asks(&state[i], vm[i], "x");
+		passed += vs_removal_check(&state[i], vm[i], "x");
 	}
 	assert_int_equal(passed, 10);
 	for (int i = 0; i < 12; i++)	/* each is counted once */
-		assert_int_equal(vs_brake_asks(&state[i], vm[i], "x"),
+		assert_int_equal(vs_removal_check(&state[i], vm[i], "x"),
 				 i < 10);
 }
 
@@ -187,7 +187,7 @@ static void what_slurm_powers_down_is_not_counted(void **st)
 	while (fake_finish(FAKE_POWER_OFF))
 		turns(2);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 8);
-	assert_false(vs_brake_is_on());
+	assert_false(vs_removal_limit_is_reached());
 }
 
 static void vms_on_under_powered_down_nodes_are_counted(void **st)
@@ -200,9 +200,9 @@ static void vms_on_under_powered_down_nodes_are_counted(void **st)
 	while (fake_finish(FAKE_POWER_OFF))
 		turns(2);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 3);
-	assert_true(vs_brake_is_on());
+	assert_true(vs_removal_limit_is_reached());
 	assert_non_null(strstr(node_error(&vs_core.nodes[7])->text, "svf reconcile"));
-	assert_int_equal(vs_brake_confirm(&vs_core), 5);
+	assert_int_equal(vs_removal_confirm(&vs_core), 5);
 	turns(5);
 	while (fake_finish(FAKE_POWER_OFF))
 		turns(2);
@@ -218,7 +218,7 @@ static void restart(void)
 	char *text;
 
 	vs_avoids_clear();
-	vs_brake_clear();
+	vs_removal_clear();
 	vs_state_file_forget();
 	vs_state_file_urgent();
 	text = vs_state_file_read(dir);
@@ -238,7 +238,7 @@ static void hints_on(int nodes)
 static void hints_outlive_a_restart(void **st)
 {
 	const struct vs_exclusion *a;
-	const struct vs_brake_end *e;
+	const struct vs_removal_permit *e;
 	struct stat sb;
 	char path[64];
 
@@ -246,8 +246,8 @@ static void hints_outlive_a_restart(void **st)
 	assert_non_null(mkdtemp(dir));
 	hints_on(1);
 	vs_exclude_failed("esx1", "0000:3b:00.0", now + 60000, "it failed");
-	vs_brake.on = true;
-	vs_brake_count("vm-7", 29000003, true);
+	vs_removal_limit.on = true;
+	vs_removal_count("vm-7", 29000003, true);
 	vs_state_file_save(&vs_core, now);
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
 	assert_int_equal(stat(path, &sb), 0);
@@ -257,37 +257,38 @@ static void hints_outlive_a_restart(void **st)
 	assert_non_null(a);
 	assert_string_equal(a->why, "it failed");
 	assert_true(a->until_ms >= now + 58000 && a->until_ms <= now + 60000);
-	assert_true(vs_brake_is_on());
-	HASH_FIND_STR(vs_brake.ends, "vm-7", e);
+	assert_true(vs_removal_limit_is_reached());
+	HASH_FIND_STR(vs_removal_limit.ends, "vm-7", e);
 	assert_non_null(e);
 	assert_int_equal(e->minute, 29000003);
 	assert_true(e->confirmed);
-	vs_brake_clear();
+	vs_removal_clear();
 }
 
 /* Its end takes several starts of slurmctld, for vCenter fails each time. */
 static void a_vm_is_counted_once_whoever_restarts(void **st)
 {
-	enum vs_braked state;
+	enum vs_removal_state state;
 
 	(void)st;
 	hints_on(1);
 	for (int i = 0; i < 8; i++) {
 		for (int vm = 0; vm < 3; vm++) {
-			state = VS_BRAKE_UNASKED;
-			assert_true(vs_brake_asks(&state,
-						  (const char *[]){ "a", "b", "c" }[vm], "x"));
+			state = VS_REMOVAL_UNREQUESTED;
+			assert_true(vs_removal_check(
+				&state, (const char *[]) { "a", "b", "c" }[vm],
+				"x"));
 		}
 		vs_state_file_urgent();
 		vs_state_file_save(&vs_core, now);
 		restart();
 	}
-	state = VS_BRAKE_UNASKED;
-	assert_false(vs_brake_asks(&state, "d", "x"));
-	assert_true(vs_brake_is_on());
-	state = VS_BRAKE_UNASKED;
-	assert_true(vs_brake_asks(&state, "a", "x"));
-	vs_brake_clear();
+	state = VS_REMOVAL_UNREQUESTED;
+	assert_false(vs_removal_check(&state, "d", "x"));
+	assert_true(vs_removal_limit_is_reached());
+	state = VS_REMOVAL_UNREQUESTED;
+	assert_true(vs_removal_check(&state, "a", "x"));
+	vs_removal_clear();
 }
 
 /* slurmctld is restarted while many are powered down, and Slurm then shows them
@@ -300,17 +301,17 @@ static void a_power_down_of_slurms_outlives_a_restart(void **st)
 	hints_on(8);
 	warm_up();
 	first = vs_node_vm(&vs_core, &vs_core.nodes[0])->moid;
-	assert_false(vs_brake_was_asked("vm1", first));
+	assert_false(vs_removal_was_requested("vm1", first));
 	flag_all(GOING);
 	turns(3);
-	assert_true(vs_brake_was_asked("vm1", first));
+	assert_true(vs_removal_was_requested("vm1", first));
 	while (fake_fail(FAKE_POWER_OFF, VS_E_BUSY, "busy"))
 		;
 	turns(1);
 	vs_state_file_urgent();
 	vs_state_file_save(&vs_core, now);
 	restart();
-	assert_true(vs_brake_was_asked("vm1", first));
+	assert_true(vs_removal_was_requested("vm1", first));
 	for (size_t i = 0; i < vs_core.nnodes; i++) {
 		vs_node_condition(&vs_core.nodes[i], VS_COND_REMOVABLE, false);
 		vs_retry_pause(&vs_core.nodes[i], 0);
@@ -322,8 +323,8 @@ static void a_power_down_of_slurms_outlives_a_restart(void **st)
 	for (size_t i = 0; i < vs_core.nnodes; i++)
 		assert_int_equal(vs_node_vm(&vs_core, &vs_core.nodes[i])->power,
 				 VS_POWER_OFF);
-	assert_false(vs_brake_is_on());
-	vs_brake_clear();
+	assert_false(vs_removal_limit_is_reached());
+	vs_removal_clear();
 }
 
 /* It is for that power-off alone: not for a destruction, not for long, and not
@@ -331,7 +332,7 @@ static void a_power_down_of_slurms_outlives_a_restart(void **st)
 static void what_slurm_asked_for_is_no_leave_for_more(void **st)
 {
 	char id[] = "vm-gone-0";
-	enum vs_braked state;
+	enum vs_removal_state state;
 	const char *vm, *name;
 
 	(void)st;
@@ -340,24 +341,24 @@ static void what_slurm_asked_for_is_no_leave_for_more(void **st)
 	vm = vs_node_vm(&vs_core, &vs_core.nodes[0])->moid;
 	flag_all(GOING);
 	turns(1);
-	assert_true(vs_brake_was_asked(name, vm));
-	assert_false(vs_brake_was_asked(name, "vm-other"));
-	assert_false(vs_brake_was_asked("other", vm));
+	assert_true(vs_removal_was_requested(name, vm));
+	assert_false(vs_removal_was_requested(name, "vm-other"));
+	assert_false(vs_removal_was_requested("other", vm));
 	flag_all(UP);
 	turns(1);
-	assert_false(vs_brake_was_asked(name, vm));
-	vs_brake_asked_at(name, vm,
-			  vs_wall_ms() / 60000 - VS_BRAKE_MINUTES);
-	assert_false(vs_brake_was_asked(name, vm));
-	vs_brake_asked_at(name, vm, vs_wall_ms() / 60000 + 1);
-	assert_false(vs_brake_was_asked(name, vm));
+	assert_false(vs_removal_was_requested(name, vm));
+	vs_removal_request_note(name, vm,
+				vs_wall_ms() / 60000 - VS_REMOVAL_MINUTES);
+	assert_false(vs_removal_was_requested(name, vm));
+	vs_removal_request_note(name, vm, vs_wall_ms() / 60000 + 1);
+	assert_false(vs_removal_was_requested(name, vm));
 	for (int i = 0; i < 4; i++, id[8]++) {	/* each is counted all the same */
-		state = VS_BRAKE_UNASKED;
-		vs_brake_asked_at(id, id,
-				  vs_wall_ms() / 60000);
-		assert_int_equal(vs_brake_asks(&state, id, "x"), i < 3);
+		state = VS_REMOVAL_UNREQUESTED;
+		vs_removal_request_note(id, id,
+					vs_wall_ms() / 60000);
+		assert_int_equal(vs_removal_check(&state, id, "x"), i < 3);
 	}
-	vs_brake_clear();
+	vs_removal_clear();
 }
 
 /* What was confirmed but has not ended yet is so after a restart too. */
@@ -371,15 +372,15 @@ static void a_confirmation_outlives_a_restart(void **st)
 	ready();
 	second();
 	assert_int_equal(ends(), 3);
-	assert_int_equal(vs_brake_confirm(&vs_core), 5);
+	assert_int_equal(vs_removal_confirm(&vs_core), 5);
 	vs_state_file_urgent();
 	vs_state_file_save(&vs_core, now);
 	restart();
 	vs_orphans_clear();
 	for (int i = 0; i < 3; i++)
 		second();
-	assert_false(vs_brake_is_on());
-	vs_brake_clear();
+	assert_false(vs_removal_limit_is_reached());
+	vs_removal_clear();
 }
 
 static void write_hints(const char *text)
@@ -410,7 +411,7 @@ static void hints_that_are_none_are_left_out(void **st)
 		write_hints(bad[i]);
 		restart();
 		assert_null(vs_avoids());
-		assert_false(vs_brake_is_on());
+		assert_false(vs_removal_limit_is_reached());
 	}
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
 	unlink(path);

@@ -163,7 +163,7 @@ static void what_slurm_powers_down_while_vcenter_is_away_needs_no_brake(void **s
 
 	(void)st;
 	begin(5, 2, 8, "warm");
-	vs_brake_clear();
+	vs_removal_clear();
 	ready();
 	for (int i = 0; i < 5; i++) {
 		bring_up(7 + i, names[i]);
@@ -180,7 +180,7 @@ static void what_slurm_powers_down_while_vcenter_is_away_needs_no_brake(void **s
 	fake_load();
 	fake_slow(NULL, 0);
 	turns(3);
-	assert_false(vs_brake_is_on());
+	assert_false(vs_removal_limit_is_reached());
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 5);
 }
 

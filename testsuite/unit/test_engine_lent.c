@@ -65,13 +65,13 @@ static pthread_t slurmctld_begin(void)
 static bool first_ordered(struct vs_core *c)
 {
 	(void)c;
-	return vs_orders_any(&node("vm1")->orders);
+	return vs_vm_actions_any(&node("vm1")->orders);
 }
 
 static bool last_ordered(struct vs_core *c)
 {
 	(void)c;
-	return vs_orders_any(&node(LAST)->orders);
+	return vs_vm_actions_any(&node(LAST)->orders);
 }
 
 /* All nodes are down but the first and the last, whose VMs are on and idle. */
@@ -206,7 +206,7 @@ static void nothing_is_ordered_by_an_inventory_that_is_none_any_more(void **stat
 		assert_string_equal(did(rows, NODES - 1), "refused");
 		assert_non_null(strstr(said(rows, NODES - 1), i ?
 			"Mode=observe" : "inventory is not loaded; give it again"));
-		assert_false(vs_orders_any(&node(LAST)->orders));
+		assert_false(vs_vm_actions_any(&node(LAST)->orders));
 		vs_core.observe = false;
 		order_end();
 	}

@@ -283,8 +283,8 @@ static void what_was_powered_down_just_before_a_start_is_not_missed(void **st)
 		enum vs_missing missing;
 	} rows[] = {
 		{ "vm1", 0, VS_MISSING_NOT },
-		{ "vm1", VS_BRAKE_MINUTES - 1, VS_MISSING_NOT },
-		{ "vm1", VS_BRAKE_MINUTES, VS_MISSING_SLURM },
+		{ "vm1", VS_REMOVAL_MINUTES - 1, VS_MISSING_NOT },
+		{ "vm1", VS_REMOVAL_MINUTES, VS_MISSING_SLURM },
 		{ "vm2", 0, VS_MISSING_SLURM },
 	};
 
@@ -292,8 +292,9 @@ static void what_was_powered_down_just_before_a_start_is_not_missed(void **st)
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
 		begin(2, 1, 2, "warm");
 		node_forget_last_vm(node("vm1"));
-		vs_brake_asked_at(rows[i].node, "vm-77",
-				  vs_wall_ms() / 60000 - rows[i].minutes_ago);
+		vs_removal_request_note(rows[i].node, "vm-77",
+					vs_wall_ms() / 60000 -
+						rows[i].minutes_ago);
 		flags("vm1", UP);
 		ready();
 		assert_int_equal(node_missing(node("vm1")), rows[i].missing);
@@ -303,7 +304,7 @@ static void what_was_powered_down_just_before_a_start_is_not_missed(void **st)
 		turns(100);
 		assert_int_equal(vs_node_avail(&vs_core, node("vm1")) ==
 				 VS_AVAIL_TO_CREATE, !rows[i].missing);
-		vs_brake_clear();
+		vs_removal_clear();
 	}
 }
 

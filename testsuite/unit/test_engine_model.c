@@ -288,8 +288,8 @@ static void world_turns(int t)
 	if (model.events)
 		return;
 	/* the operator sees to what waits for him */
-	if (vs_brake_is_on())
-		vs_brake_confirm(&vs_core);
+	if (vs_removal_limit_is_reached())
+		vs_removal_confirm(&vs_core);
 	if (t % 600)
 		return;
 	vs_breakers_clear();

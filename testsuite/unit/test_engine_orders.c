@@ -78,7 +78,7 @@ static void an_idle_warm_vm_goes_off_at_once_and_the_node_is_usable(void **st)
 	flags("vm1", UP | VS_NODE_DRAIN);
 	goes_off();
 	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
-	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_false(vs_vm_actions_any(&node("vm1")->orders));
 	assert_int_equal(avail("vm1"), VS_AVAIL_STOPPED);
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
@@ -130,7 +130,7 @@ static void with_requeue_its_jobs_go_at_once(void **st)
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	turn();
-	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_false(vs_vm_actions_any(&node("vm1")->orders));
 }
 
 static void one_that_slurm_has_down_goes_by_force(void **st)
@@ -155,7 +155,7 @@ static void resume_withdraws_what_waits_for_a_job(void **st)
 	turns(2);
 	flags("vm1", BUSY);
 	turns(2);
-	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_false(vs_vm_actions_any(&node("vm1")->orders));
 	assert_string_equal(node("vm1")->orders.wish, "");
 	ntold = 0;
 	turns(100);
@@ -190,7 +190,7 @@ static void nothing_is_done_for_a_list_with_an_unknown_node(void **st)
 	assert_string_equal(said, "no such node: vm2 (nothing is done)");
 	assert_int_equal(order("evict", "vm[1-", ""), VS_E_REQUEST);
 	assert_int_equal(order("rebuild", "vm1,vm9", ""), VS_E_GONE);
-	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_false(vs_vm_actions_any(&node("vm1")->orders));
 	vs_core.observe = true;
 	assert_int_equal(order("evict", "vm1", ""), VS_E_STATE);
 	vs_core.observe = false;
@@ -204,7 +204,7 @@ static void a_vm_that_is_not_ours_is_refused(void **st)
 		   mark.cluster, "x", 2);
 	must_do("rebuild", "vm1", "refused");
 	assert_non_null(strstr(said, "not ours"));
-	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_false(vs_vm_actions_any(&node("vm1")->orders));
 }
 
 /* On or off: it would be refused when it is off, and the node be of no use. */
@@ -215,7 +215,7 @@ static void a_rebuild_of_a_vm_with_a_disk_of_others_is_refused(void **st)
 	vs_vm_get_named(&vs_core.inv, vs_core.folder, "vm1")->disks.own = false;
 	must_do("rebuild", "vm1", "refused");
 	assert_non_null(strstr(said, "disk outside"));
-	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_false(vs_vm_actions_any(&node("vm1")->orders));
 	must_do("evict", "vm1", "off");
 }
 
@@ -233,7 +233,7 @@ static void one_that_others_drained_and_slurm_keeps_on_is_refused(void **st)
 	must_do("rebuild", "vm1", "refused");
 	flags("vm1", BUSY | KEPT);
 	must_do("evict", "vm1", "refused");
-	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_false(vs_vm_actions_any(&node("vm1")->orders));
 	must_do("requeue", "vm1", "off");	/* by force, as ever */
 	/* each of the causes alone is no obstacle */
 	begin_idle("warm");
@@ -261,7 +261,7 @@ static void a_power_down_is_logged_once_and_not_when_slurm_keeps_it_on(void **st
 	ntold = 0;
 	turns(200);
 	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
-	assert_true(vs_orders_any(&node("vm1")->orders));
+	assert_true(vs_vm_actions_any(&node("vm1")->orders));
 	flags("vm1", UP | VS_NODE_DRAIN | VS_NODE_TAKEN);
 	turns(200);
 	for (size_t i = 0; i < ntold; i++) {
@@ -275,7 +275,7 @@ static void a_power_down_is_logged_once_and_not_when_slurm_keeps_it_on(void **st
 
 static void a_later_order_adds_to_an_earlier_one(void **st)
 {
-	const struct vs_orders *o;
+	const struct vs_vm_actions *o;
 
 	(void)st;
 	begin(1, 1, 1, "warm");
@@ -314,7 +314,7 @@ static void a_warm_vm_is_rebuilt_when_it_is_off(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 	assert_true(fake_finish(FAKE_DESTROY));
 	turns(2);
-	assert_false(vs_orders_any(&node("vm1")->orders));
+	assert_false(vs_vm_actions_any(&node("vm1")->orders));
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
 	bring_up(8, "vm1");
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
@@ -349,7 +349,7 @@ static void too_many_rebuilds_put_the_brake_on(void **st)
 {
 	(void)st;
 	begin(6, 1, 6, "warm");
-	vs_brake_clear();
+	vs_removal_clear();
 	ready();
 	for (uint32_t i = 0; i < 6; i++) {
 		const char *name = vs_core.nodes[i].name;
@@ -365,11 +365,11 @@ static void too_many_rebuilds_put_the_brake_on(void **st)
 	must_do("rebuild", "vm[1-6]", "destroy");
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 3);
-	assert_true(vs_brake_is_on());
-	assert_int_equal(vs_brake_confirm(&vs_core), 3);
+	assert_true(vs_removal_limit_is_reached());
+	assert_int_equal(vs_removal_confirm(&vs_core), 3);
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 6);
-	vs_brake_clear();
+	vs_removal_clear();
 }
 
 /* Six nodes that a person has set down, their VMs on: the order, and Slurm's
@@ -377,7 +377,7 @@ static void too_many_rebuilds_put_the_brake_on(void **st)
 static void six_down_go(const char *what)
 {
 	begin(6, 1, 6, "warm");
-	vs_brake_clear();
+	vs_removal_clear();
 	ready();
 	for (uint32_t i = 0; i < 6; i++) {
 		bring_up(100 + i, vs_core.nodes[i].name);
@@ -405,10 +405,10 @@ static void evictions_of_nodes_that_are_down_ask_no_brake(void **st)
 {
 	(void)st;
 	six_down_go("evict");
-	assert_false(vs_brake_is_on());
-	assert_null(vs_brake.ends);
+	assert_false(vs_removal_limit_is_reached());
+	assert_null(vs_removal_limit.ends);
 	for (uint32_t i = 0; i < 6; i++)
-		assert_false(vs_orders_any(&vs_core.nodes[i].orders));
+		assert_false(vs_vm_actions_any(&vs_core.nodes[i].orders));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 }
 
@@ -417,8 +417,8 @@ static void but_what_their_rebuild_destroys_does(void **st)
 	(void)st;
 	six_down_go("rebuild");
 	assert_int_equal(fake_sent[FAKE_DESTROY], 3);
-	assert_true(vs_brake_is_on());
-	vs_brake_clear();
+	assert_true(vs_removal_limit_is_reached());
+	vs_removal_clear();
 }
 
 static void while_the_brake_is_on_the_drain_goes_all_the_same(void **st)
@@ -426,7 +426,7 @@ static void while_the_brake_is_on_the_drain_goes_all_the_same(void **st)
 	(void)st;
 	begin_idle("warm");
 	must_do("rebuild", "vm1", "off");
-	vs_brake.on = true;
+	vs_removal_limit.on = true;
 	turn();
 	flags("vm1", UP | VS_NODE_DRAIN);
 	turns(60);
@@ -440,9 +440,9 @@ static void while_the_brake_is_on_the_drain_goes_all_the_same(void **st)
 		turn();
 	}
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
-	assert_true(vs_orders_any(&node("vm1")->orders));
+	assert_true(vs_vm_actions_any(&node("vm1")->orders));
 	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
-	vs_brake_clear();
+	vs_removal_clear();
 }
 
 static void orders_outlive_a_restart(void **st)
@@ -458,7 +458,7 @@ static void orders_outlive_a_restart(void **st)
 	assert_int_equal(order("rebuild", "vm1", ""), 0);
 	assert_true(vs_state_file_pending());
 	top = vs_jb_obj(NULL);
-	vs_jb_put(top, "orders", vs_orders_json(&vs_core));
+	vs_jb_put(top, "orders", vs_vm_actions_json(&vs_core));
 	text = vs_jb_text_free(top);
 	memset(&node("vm1")->orders, 0, sizeof(node("vm1")->orders));
 	vs_state_file_read_done(false);
@@ -472,10 +472,10 @@ static void orders_outlive_a_restart(void **st)
 	assert_int_equal(vs_jdoc_parse(&doc,
 		"[{\"node\":\"gone\",\"evict\":true},{\"evict\":true}]", 45,
 		NULL), 0);
-	vs_orders_read(&vs_core, vs_j_root(&doc));
+	vs_vm_actions_read(&vs_core, vs_j_root(&doc));
 	vs_jdoc_free(&doc);
-	assert_false(vs_orders_any(&node("vm1")->orders));
-	assert_false(vs_orders_any(&node("vm2")->orders));
+	assert_false(vs_vm_actions_any(&node("vm1")->orders));
+	assert_false(vs_vm_actions_any(&node("vm2")->orders));
 }
 
 int main(void)

@@ -179,7 +179,7 @@ static void an_orphan_that_others_stand_on_stays(void **st)
 	vs_core.port = &port;
 	vs_orphans_clear();
 	vs_orphans_look_again();
-	vs_brake_clear();
+	vs_removal_clear();
 	old = fake_add_vm("old1", "group-v1", "host-1", false);
 	snprintf(old->mark, sizeof(old->mark), "%s/old1/%s",
 		 vs_core.cluster_id, old->uuid);
@@ -350,7 +350,7 @@ static void of_two_alike_one_goes(void **st)
 /* Each of five hosts has its parent, which nothing stands on. */
 static void five_parents(void)
 {
-	vs_brake_clear();
+	vs_removal_clear();
 	begin_linked(5, 5);
 	per_host();
 	ready();
@@ -398,15 +398,15 @@ static void a_wrong_file_costs_no_more_than_the_brake_allows(void **st)
 	fake_template("vm-tpl", NULL);
 	passes();
 	assert_int_equal(fake_parents(), 2);
-	assert_true(vs_brake_is_on());
+	assert_true(vs_removal_limit_is_reached());
 	LIST_FOREACH(vm, &vs_core.inv.parents, with_parents)
 		stay += !strcmp(vs_clone_source_stays(&vs_core, vm),
 				"the brake is on (svf reconcile)");
 	assert_int_equal(stay, 2);
-	assert_int_equal(vs_brake_confirm(&vs_core), 2);
+	assert_int_equal(vs_removal_confirm(&vs_core), 2);
 	passes();
 	assert_int_equal(fake_parents(), 0);
-	assert_false(vs_brake_is_on());
+	assert_false(vs_removal_limit_is_reached());
 }
 
 /* The site's own word, in vCenter: many are of no use, and none is asked for. */
@@ -417,7 +417,7 @@ static void another_template_is_no_matter_of_the_brakes(void **st)
 	fake_template("vm-tpl2", NULL);
 	passes();
 	assert_int_equal(fake_parents(), 0);
-	assert_false(vs_brake_is_on());
+	assert_false(vs_removal_limit_is_reached());
 }
 
 /* The start has seen none of them wanted. */
@@ -432,7 +432,7 @@ static void nor_is_it_after_a_restart(void **st)
 	fake_template("vm-tpl2", NULL);
 	passes();
 	assert_int_equal(fake_parents(), 0);
-	assert_false(vs_brake_is_on());
+	assert_false(vs_removal_limit_is_reached());
 }
 
 int main(void)

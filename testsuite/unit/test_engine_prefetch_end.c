@@ -31,8 +31,8 @@ static void a_clone_that_no_job_needs_goes_after_the_grace(void **state)
 	turns(2);
 	assert_int_equal(vs_plans.nahead, 0);
 	assert_int_equal(vs_plans.removed, 1);
-	assert_false(vs_brake_is_on());
-	assert_int_equal(HASH_COUNT(vs_brake.ends), 0);
+	assert_false(vs_removal_limit_is_reached());
+	assert_int_equal(HASH_COUNT(vs_removal_limit.ends), 0);
 }
 
 static void a_vm_that_is_up_for_nobody_is_powered_down_and_goes(void **state)
@@ -54,7 +54,7 @@ static void a_vm_that_is_up_for_nobody_is_powered_down_and_goes(void **state)
 	turns(2);
 	assert_int_equal(vs_plans.nahead, 0);
 	assert_int_equal(vs_plans.removed, 1);
-	assert_int_equal(HASH_COUNT(vs_brake.ends), 0);
+	assert_int_equal(HASH_COUNT(vs_removal_limit.ends), 0);
 }
 
 static void a_boot_for_nobody_is_called_off(void **state)

@@ -77,7 +77,8 @@ static void elsewhere_slurm_powers_it_down_and_no_brake_is_needed(void **st)
 		flags("vm1", GOING);
 		turns(3);
 		assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
-		assert_int_equal(vs_core.nodes[0].braked, VS_BRAKE_UNASKED);
+		assert_int_equal(vs_core.nodes[0].braked,
+				 VS_REMOVAL_UNREQUESTED);
 	}
 }
 
@@ -136,10 +137,10 @@ static void a_used_vm_found_off_after_a_start_goes_without_the_brake(void **st)
 	begin_idle("destroy");
 	fake_get("vm1")->on = false;
 	fake_show(fake_get("vm1"));
-	vs_brake.on = true;
+	vs_removal_limit.on = true;
 	restart(0, "vm1", DOWN);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
-	vs_brake.on = false;
+	vs_removal_limit.on = false;
 }
 
 static void an_adopted_vm_that_slurm_wants_to_boot_is_cycled(void **st)

@@ -108,7 +108,7 @@ static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
 	one = id("vm1");
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
 	vs_exclude_failed("host-1", NULL, now + 60000, "text");
-	vs_brake.on = true;
+	vs_removal_limit.on = true;
 	vs_lock();
 	vs_leadership_begin(&vs_core);
 	vs_unlock();
@@ -116,7 +116,7 @@ static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
 	assert_false(vs_job_waits(7));
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	assert_null(vs_avoids());
-	assert_false(vs_brake_is_on());
+	assert_false(vs_removal_limit_is_reached());
 	/* The VM of a node that is up stays; nobody's job is in it. */
 	flags("vm1", UP);
 	vs_client_renew_clear();

@@ -75,7 +75,7 @@ struct vs_clone_source {
 	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
 	int64_t copied_until_ms;	/* a clone of it is done, and not shown */
 	bool told;
-	enum vs_braked braked;
+	enum vs_removal_state braked;
 	/* as of this pass: what keeps it; clones are made of another one */
 	bool copied, made, has_children, worse;
 	UT_hash_handle hh;

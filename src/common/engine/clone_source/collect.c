@@ -137,7 +137,7 @@ static bool is_outdated(const struct vs_core *c, const struct vs_vm *vm)
 static bool brake_lets(struct vs_clone_source *r,
 		       const struct vs_vm *vm)
 {
-	return vs_brake_asks(&r->braked, vm->moid, vm->name);
+	return vs_removal_check(&r->braked, vm->moid, vm->name);
 }
 
 /* What may stand on its disks keeps it: whoever can, must hear of that. */
@@ -183,7 +183,7 @@ static void end_it(struct vs_core *c, struct vs_clone_source *r,
 		r->unwanted_ms = now_ms;
 		r->judged_after = c->slow_seq;
 		if (is_outdated(c, vm))
-			r->braked = VS_BRAKE_PASSED;
+			r->braked = VS_REMOVAL_PASSED;
 	}
 	if (now_ms - r->unwanted_ms >= LINGER_MS && goes_off(c, r, vm, now_ms))
 		return;
@@ -287,7 +287,7 @@ void vs_clone_sources_update(struct vs_core *c, int64_t now_ms)
 		}
 		if (vs_clone_source_wanted(c, vm)) {
 			r->unwanted_ms = 0;
-			r->braked = VS_BRAKE_UNASKED;
+			r->braked = VS_REMOVAL_UNREQUESTED;
 			if (host_leaves(vm))
 				goes_off(c, r, vm, now_ms);
 		} else {
@@ -303,10 +303,10 @@ size_t vs_clone_sources_confirm(int64_t minute)
 	vs_assert_locked();
 	for (struct vs_clone_source *r = vs_clone_sources.all; r;
 	     r = r->hh.next) {
-		if (r->braked != VS_BRAKE_WAITS)
+		if (r->braked != VS_REMOVAL_WAITS)
 			continue;
-		r->braked = VS_BRAKE_PASSED;
-		vs_brake_count(r->id, minute, true);
+		r->braked = VS_REMOVAL_PASSED;
+		vs_removal_count(r->id, minute, true);
 		n++;
 	}
 	return n;

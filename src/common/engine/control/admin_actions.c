@@ -32,7 +32,7 @@
 static void confirm(struct vs_core *c, struct json_object *top)
 {
 	vs_lock();
-	vs_jb_int(top, "confirmed", (int64_t)vs_brake_confirm(c));
+	vs_jb_int(top, "confirmed", (int64_t)vs_removal_confirm(c));
 	vs_unlock();
 }
 
@@ -262,7 +262,7 @@ static int order(struct vs_core *c, struct json_object *top, const char *what,
 		return vs_err_set(err, VS_E_REQUEST, "%s: nodes are expected, as Slurm lists them, not '%.100s'",
 				  what, nodes);
 	vs_lock();
-	rc = vs_orders_give(c, top, what, names, why, err);
+	rc = vs_vm_actions_request(c, top, what, names, why, err);
 	vs_unlock();
 	vs_wake();
 	vs_hostlist_free(names);
@@ -326,24 +326,24 @@ struct json_object *vs_core_drain_at(const char *name, const char *text,
 }
 
 /* What waits may go now. */
-size_t vs_brake_confirm(struct vs_core *c)
+size_t vs_removal_confirm(struct vs_core *c)
 {
 	int64_t minute = vs_wall_ms() / MINUTE_MS;
 	size_t n = 0;
 
-	vs_brake_release();
+	vs_removal_release();
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *node = &c->nodes[i];
 		const struct vs_vm *vm;
 
-		if (node->braked != VS_BRAKE_WAITS)
+		if (node->braked != VS_REMOVAL_WAITS)
 			continue;
 		vm = vs_node_vm(c, node);
-		vs_brake_node_set(node, VS_BRAKE_PASSED);
+		vs_removal_node_set(node, VS_REMOVAL_PASSED);
 		vs_node_mark_changed(node);
 		vs_retry_error(node, NULL);
 		if (vm)
-			vs_brake_count(vm->moid, minute, true);
+			vs_removal_count(vm->moid, minute, true);
 		n++;
 	}
 	n += vs_orphans_confirm(minute);

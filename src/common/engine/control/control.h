@@ -27,7 +27,7 @@ void vs_control_stop(void);
 
 /* admin_actions.c: an operator has looked; lock held. All VMs whose end waits for the brake
  * may go. Returns their number. */
-size_t vs_brake_confirm(struct vs_core *c);
+size_t vs_removal_confirm(struct vs_core *c);
 /* What the host's PFs are now is right. Returns whether one was left out for
  * being another than it was. */
 bool vs_pf_change_confirm(struct vs_host *h);

@@ -273,5 +273,5 @@ void vs_evacuation_claim_changed(struct vs_core *c, struct vs_node *n,
 	else if (e == VS_CLAIM_ADOPTED)
 		vs_vmotion_adopted(c, n, vs_node_vm(c, n));
 	else if (e == VS_CLAIM_TAKEN)
-		vs_orders_placed(n, vs_node_vm(c, n));
+		vs_vm_actions_placed(n, vs_node_vm(c, n));
 }

@@ -134,7 +134,7 @@ static void why_stays(const struct vs_node *n,
 	size_t len;
 
 	if (n->orders.evict) {
-		vs_orders_why(n, note, why, size);
+		vs_vm_actions_text(n, note, why, size);
 		return;
 	}
 	vs_host_cordon_text(h, note, why, size);
@@ -150,7 +150,7 @@ void vs_maintenance_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	const struct vs_host *h;
 	char why[400], jobs_why[400];
 
-	vs_orders_look(c, n);
+	vs_vm_actions_observe(c, n);
 	h = wanted_host(c, n);
 	/* What was drained before a restart is ours to clear, by its tag. */
 	if (!c->started && (n->flags & VS_NODE_DRAIN))

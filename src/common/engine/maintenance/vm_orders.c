@@ -35,7 +35,7 @@ static void ends(struct vs_node *n, const char *how)
 	vs_strlcpy(wish, n->orders.wish, sizeof(wish));
 	vs_info("node=%s %s of its VM %s", n->name,
 		n->orders.rebuild[0] ? "rebuild" : "eviction", how);
-	n->orders = (struct vs_orders){ .wish = "" };
+	n->orders = (struct vs_vm_actions){ .wish = "" };
 	vs_strlcpy(n->orders.wish, wish, sizeof(n->orders.wish));
 	vs_state_file_dirty();
 	vs_node_mark_changed(n);
@@ -48,12 +48,12 @@ static bool withdrawn(const struct vs_node *n)
 	       !(n->flags & (VS_NODE_DRAIN | VS_NODE_POWER_DOWN_ASKED));
 }
 
-void vs_orders_look(struct vs_core *c, struct vs_node *n)
+void vs_vm_actions_observe(struct vs_core *c, struct vs_node *n)
 {
-	struct vs_orders *o = &n->orders;
+	struct vs_vm_actions *o = &n->orders;
 	const struct vs_vm *vm;
 
-	if (!vs_orders_any(o) || vs_observed_unsure(n->seen) ||
+	if (!vs_vm_actions_any(o) || vs_observed_unsure(n->seen) ||
 	    n->seen == VS_OBSERVED_BUSY)
 		return;
 	vm = vs_node_vm(c, n);
@@ -76,13 +76,14 @@ void vs_orders_look(struct vs_core *c, struct vs_node *n)
 		ends(n, "goes on: the old one is gone");
 }
 
-void vs_orders_placed(struct vs_node *n, const struct vs_vm *vm)
+void vs_vm_actions_placed(struct vs_node *n, const struct vs_vm *vm)
 {
 	if (vs_node_preferred_host(n, vm))
 		n->orders.wish[0] = '\0';
 }
 
-void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size)
+void vs_vm_actions_text(const struct vs_node *n, bool note, char *why,
+			size_t size)
 {
 	note = note && n->orders.why[0];
 	snprintf(why, size, "its VM is %s by an operator%s%s",
@@ -138,7 +139,7 @@ static void give(struct vs_core *c, struct vs_node *n,
 		 const struct order *order, struct json_object *row)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);
-	struct vs_orders *o = &n->orders;
+	struct vs_vm_actions *o = &n->orders;
 	bool rebuild = !strncmp(order->what, "rebuild", 7), on;
 	bool requeue = o->requeue || !strcmp(order->what, "requeue");
 	const char *no = vm ? refusal(c, n, vm, rebuild, requeue) : NULL;
@@ -155,7 +156,7 @@ static void give(struct vs_core *c, struct vs_node *n,
 			  "it has no VM: one is cloned when it is wanted");
 		return;
 	}
-	if (!vs_orders_any(o)) {
+	if (!vs_vm_actions_any(o)) {
 		o->drained = false;
 		n->drain.at_ms = INT64_MIN / 2;	/* at once */
 		n->drain.said = VS_SAID_NOTHING;
@@ -232,8 +233,9 @@ static struct json_object *give_named(struct vs_core *c, const char *name,
 	return row;
 }
 
-int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
-		   char **names, const char *why, struct vs_err *err)
+int vs_vm_actions_request(struct vs_core *c, struct json_object *top,
+			  const char *what, char **names, const char *why,
+			  struct vs_err *err)
 {
 	bool somewhere = !strcmp(what, "evict-on") ||
 		!strcmp(what, "rebuild-on");
@@ -257,11 +259,11 @@ int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
 
 static void order_json(struct vs_core *c, struct vs_node *n, void *arr)
 {
-	const struct vs_orders *of = &n->orders;
+	const struct vs_vm_actions *of = &n->orders;
 	struct json_object *o;
 
 	(void)c;
-	if (!vs_orders_any(of))
+	if (!vs_vm_actions_any(of))
 		return;
 	o = vs_jb_obj(NULL);
 	vs_jb_str(o, "node", n->name);
@@ -276,7 +278,7 @@ static void order_json(struct vs_core *c, struct vs_node *n, void *arr)
 	vs_jb_add(arr, o);
 }
 
-struct json_object *vs_orders_json(struct vs_core *c)
+struct json_object *vs_vm_actions_json(struct vs_core *c)
 {
 	struct json_object *arr = vs_jb_arr();
 
@@ -285,13 +287,13 @@ struct json_object *vs_orders_json(struct vs_core *c)
 }
 
 /* Of nodes that are no more: nothing. */
-void vs_orders_read(struct vs_core *c, struct vs_j list)
+void vs_vm_actions_read(struct vs_core *c, struct vs_j list)
 {
 	for (size_t i = 0; i < vs_j_len(list); i++) {
 		struct vs_j j = vs_j_at(list, i);
 		struct vs_node *n = vs_node_named(c, vs_j_str(
 			vs_j_get(j, "node")));
-		struct vs_orders o = {
+		struct vs_vm_actions o = {
 			.evict = vs_j_bool_or(vs_j_opt(j, "evict"), false),
 			.requeue = vs_j_bool_or(vs_j_opt(j, "requeue"), false),
 			.drained = vs_j_bool_or(vs_j_opt(j, "drained"), false),
@@ -305,7 +307,7 @@ void vs_orders_read(struct vs_core *c, struct vs_j list)
 				       sizeof(o.why)));
 		if (list.doc->err.code)
 			return;
-		if (!n || !vs_orders_any(&o))
+		if (!n || !vs_vm_actions_any(&o))
 			continue;
 		n->orders = o;
 		vs_node_mark_changed(n);

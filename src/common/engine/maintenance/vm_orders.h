@@ -14,7 +14,7 @@ struct vs_core;
 struct vs_node;
 struct vs_vm;
 
-struct vs_orders {		/* of a node */
+struct vs_vm_actions {		/* of a node */
 	bool evict;		/* its VM goes off when no job has it */
 	bool requeue;		/* and its jobs are requeued at once */
 	bool drained;		/* Slurm's drain for it was seen */
@@ -24,28 +24,30 @@ struct vs_orders {		/* of a node */
 	char why[120];		/* of who ordered it, "": not said */
 };
 
-static inline bool vs_orders_any(const struct vs_orders *o)
+static inline bool vs_vm_actions_any(const struct vs_vm_actions *o)
 {
 	return o->evict || o->rebuild[0];
 }
 
 /* With the lock held, but for the giving. Ends what is done, or was withdrawn in Slurm; before
  * the node is acted upon, after it was looked at. */
-void vs_orders_look(struct vs_core *c, struct vs_node *n);
+void vs_vm_actions_observe(struct vs_core *c, struct vs_node *n);
 /* The node has a hold: the preferred host was considered, and counts no more. */
-void vs_orders_placed(struct vs_node *n, const struct vs_vm *vm);
+void vs_vm_actions_placed(struct vs_node *n, const struct vs_vm *vm);
 /* What a drained node's reason says. note: with the note of who ordered it, which
  * is not for the records of jobs. */
-void vs_orders_why(const struct vs_node *n, bool note, char *why, size_t size);
+void vs_vm_actions_text(const struct vs_node *n, bool note, char *why,
+			size_t size);
 /* "evict", "requeue" (evict, jobs and all), "rebuild", and "evict-on" and
  * "rebuild-on" (why: the host's name) for all these nodes (names: until NULL).
  * Returns 0 with an array "nodes" in top. Returns -1 and sets err: for none of them.
  * The lock is held, and lent between two of them: nodes that a new configuration took away
  * meanwhile, or that it is too late for, are rows with did=refused. */
-int vs_orders_give(struct vs_core *c, struct json_object *top, const char *what,
-		   char **names, const char *why, struct vs_err *err);
+int vs_vm_actions_request(struct vs_core *c, struct json_object *top,
+			  const char *what, char **names, const char *why,
+			  struct vs_err *err);
 /* Lends the lock; of another configuration than it began with if c->epoch is another. */
-struct json_object *vs_orders_json(struct vs_core *c);
-void vs_orders_read(struct vs_core *c, struct vs_j list);
+struct json_object *vs_vm_actions_json(struct vs_core *c);
+void vs_vm_actions_read(struct vs_core *c, struct vs_j list);
 
 #endif

@@ -208,7 +208,7 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 	f->up = c->ready;
 	f->blocked = why != NULL;
 	f->observe = c->observe;
-	f->brake = vs_brake_is_on();
+	f->brake = vs_removal_limit_is_reached();
 	f->in_flight[0] = vs_tasks_provisioning();
 	f->in_flight[1] = vs_tasks_power_ops();
 	f->in_flight_max[0] = c->conf->provision_max;

@@ -187,10 +187,10 @@ static bool brake_passed(struct vs_node *n,
 	    (vs_node_is(n, VS_COND_REMOVABLE) &&
 	     !(action == VS_DO_DESTROY && n->orders.rebuild[0])) ||
 	    (action == VS_DO_SHUTDOWN && (n->orders.evict || (vm &&
-		vs_brake_was_asked(n->name, vm->moid)))) ||
+		vs_removal_was_requested(n->name, vm->moid)))) ||
 	    (n->wanted != VS_DESIRED_OFF && n->wanted != VS_DESIRED_GONE) ||
 	    (action == VS_DO_DESTROY && vm && vm->job_tag[0]) ||
-	    vs_brake_asks(&n->braked, vm ? vm->moid : n->name, n->name))
+	    vs_removal_check(&n->braked, vm ? vm->moid : n->name, n->name))
 		return true;
 	vs_err_set(&err, VS_E_STATE,
 		   "the brake is on: an operator must look (svf reconcile)");

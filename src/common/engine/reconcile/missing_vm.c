@@ -129,7 +129,7 @@ void vs_missing_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		look_elsewhere(c, n);
 	else if (!n->absent.how && !c->ready && !vs_node_is(n, VS_COND_KNOWN_OFF) &&
 		 (n->flags & VS_NODE_UP) &&	/* which may be old */
-		 !vs_brake_was_asked(n->name, NULL))
+		 !vs_removal_was_requested(n->name, NULL))
 		begin(n, VS_MISSING_SLURM);
 	if (n->absent.how && !n->absent.vm[0])
 		find(c, n);

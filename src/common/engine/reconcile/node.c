@@ -230,7 +230,7 @@ void vs_node_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	ends = wanted == VS_DESIRED_OFF || wanted == VS_DESIRED_GONE;
 	if (!ends) {
 		vs_node_removable(n, false);
-		vs_brake_node_set(n, VS_BRAKE_UNASKED);
+		vs_removal_node_set(n, VS_REMOVAL_UNREQUESTED);
 	} else if (vs_node_is(n, VS_COND_RELEASED) ||
 		   (n->flags & VS_NODE_POWERING_DOWN)) {
 		vs_node_removable(n, true);
@@ -238,7 +238,7 @@ void vs_node_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vm = vs_node_vm(c, n);
 	if (vm && vm->power != VS_POWER_OFF &&
 	    (!ends || vs_node_is(n, VS_COND_REMOVABLE)))
-		vs_brake_asked(n->name, vm->moid, ends);
+		vs_removal_request(n->name, vm->moid, ends);
 	if (wanted != n->wanted) {
 		vs_debug("node=%s wanted=%s", n->name, vs_desired_name(wanted));
 		n->wanted = wanted;

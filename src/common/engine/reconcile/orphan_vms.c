@@ -48,10 +48,10 @@ size_t vs_orphans_confirm(int64_t minute)
 	size_t n = 0;
 
 	for (struct vs_orphan *o = own.orphans; o; o = o->hh.next) {
-		if (o->braked != VS_BRAKE_WAITS)
+		if (o->braked != VS_REMOVAL_WAITS)
 			continue;
-		o->braked = VS_BRAKE_PASSED;
-		vs_brake_count(o->vm, minute, true);
+		o->braked = VS_REMOVAL_PASSED;
+		vs_removal_count(o->vm, minute, true);
 		n++;
 	}
 	return n;
@@ -177,7 +177,7 @@ static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
 	}
 	if (vm->power == VS_POWER_OFF && stood_on(c, o, vm, now_ms))
 		return;
-	if (!vs_brake_asks(&o->braked, vm->moid, vm->name))
+	if (!vs_removal_check(&o->braked, vm->moid, vm->name))
 		return;
 	id = end_call(c, o, vm, now_ms, &err);
 	if (id > 0)
@@ -215,7 +215,7 @@ static void scan(struct vs_core *c)
 	HASH_ITER(hh, own.orphans, o, tmp)
 		if (!o->there)
 			forget(o);
-	vs_brake_ours(ours);
+	vs_removal_limit_set(ours);
 }
 
 /* ---- their VFs --------------------------------------------------------------- */

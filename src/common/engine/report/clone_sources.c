@@ -135,7 +135,7 @@ const char *vs_clone_source_stays(const struct vs_core *c,
 		return "it is on";
 	if (!vm->disks.own)
 		return "it has a disk outside of its own directory";
-	return r->braked == VS_BRAKE_WAITS ?
+	return r->braked == VS_REMOVAL_WAITS ?
 		"the brake is on (svf reconcile)" : NULL;
 }
 

@@ -120,7 +120,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	if (job)
 		vs_jb_int(o, "job", job);
 	action_json(n, o);
-	if (vs_orders_any(&n->orders))
+	if (vs_vm_actions_any(&n->orders))
 		vs_jb_str(o, "order", n->orders.rebuild[0] ? "rebuild" :
 			  "evict");
 	host = vs_host_get(&c->inv, n->drained_on);
@@ -369,7 +369,7 @@ static void report_status(struct vs_core *c, struct json_object *top,
 	vs_report_paces(top);
 	vs_report_drs(top);
 	report_metrics(top);
-	if (vs_brake_is_on())
+	if (vs_removal_limit_is_reached())
 		vs_jb_bool(top, "brake", true);
 	vs_report_notes(c, top, operators);
 }
@@ -377,7 +377,8 @@ static void report_status(struct vs_core *c, struct json_object *top,
 /* ---- reconcile: what is mended by itself, and what the brake holds back --------- */
 
 static void add_vm(struct json_object *arr, const struct vs_vm *vm,
-		   const char *name, const char *what, enum vs_braked braked)
+		   const char *name, const char *what,
+		   enum vs_removal_state braked)
 {
 	struct json_object *o = vs_jb_obj(NULL);
 
@@ -385,7 +386,7 @@ static void add_vm(struct json_object *arr, const struct vs_vm *vm,
 	if (vm)
 		vs_jb_str(o, "state", vm->power == VS_POWER_ON ? "on" : "off");
 	vs_jb_str(o, "what", what);
-	if (braked == VS_BRAKE_WAITS)
+	if (braked == VS_REMOVAL_WAITS)
 		vs_jb_bool(o, "waits", true);
 	vs_jb_add(arr, o);
 }
@@ -418,7 +419,7 @@ static void add_nodes(struct vs_core *c, struct json_object *arr)
 			add_vm(arr, vm, n->name,
 			       "is on under a powered-down node: to be switched off",
 			       n->braked);
-		else if (n->braked == VS_BRAKE_WAITS)
+		else if (n->braked == VS_REMOVAL_WAITS)
 			add_vm(arr, vm, n->name,
 			       "is of no use to a powered-down node: to be destroyed",
 			       n->braked);
@@ -445,7 +446,7 @@ static void add_parents(struct vs_core *c, struct json_object *arr)
 {
 	for (const struct vs_clone_source *r = vs_clone_sources_all()->all; r;
 	     r = r->hh.next) {
-		const struct vs_vm *vm = r->braked == VS_BRAKE_WAITS ?
+		const struct vs_vm *vm = r->braked == VS_REMOVAL_WAITS ?
 			vs_vm_get(&c->inv, r->id) : NULL;
 
 		if (vm)
@@ -466,7 +467,7 @@ void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 	/* Not for everybody: a few refused logins lock the account. */
 	if (orders)
 		vs_client_retry();
-	vs_jb_bool(top, "brake", vs_brake_is_on());
+	vs_jb_bool(top, "brake", vs_removal_limit_is_reached());
 	if (sees) {
 		add_nodes(c, arr);
 		add_orphans(c, arr);

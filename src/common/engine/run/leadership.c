@@ -200,7 +200,7 @@ void vs_leadership_begin(struct vs_core *c)
 	vs_windows_clear(c);
 	vs_health_clear(c);
 	vs_draining_hosts_clear();
-	vs_brake_clear();
+	vs_removal_clear();
 	vs_clones_clear();
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];

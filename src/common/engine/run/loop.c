@@ -113,7 +113,7 @@ static bool rests(const struct vs_node *n)
 	return n->kept->fresh && n->action == VS_DO_NOTHING &&
 	       n->op.kind == VS_OP_NONE && !vs_node_is(n, stirs) &&
 	       !n->vmotion.state && !n->claims.ending_ms &&
-	       !n->guest.stuck_ms && !vs_orders_any(&n->orders) &&
+	       !n->guest.stuck_ms && !vs_vm_actions_any(&n->orders) &&
 	       (n->wanted == VS_DESIRED_KEEP || n->wanted == VS_DESIRED_OFF ||
 		n->wanted == VS_DESIRED_GONE || n->wanted == VS_DESIRED_AHEAD);
 }

@@ -33,12 +33,12 @@ static struct json_object *to_json(struct vs_core *c)
 	vs_jb_int(top, "health_drains", c->conf->health_drains);
 	vs_jb_put(top, "breakers", vs_breakers_json());
 	vs_jb_put(top, "pfs", vs_prints_json());
-	vs_jb_put(top, "brake", vs_brake_json());
+	vs_jb_put(top, "brake", vs_removal_limit_json());
 	vs_jb_put(top, "clones", vs_clones_json());
 	vs_jb_put(top, "clone_devices_taken", vs_clone_taken_json());
 	vs_jb_put(top, "clone_devices_refused", vs_clone_refused_json());
 	vs_jb_put(top, "vmotions", vs_vmotions_json(c));
-	vs_jb_put(top, "orders", vs_orders_json(c));	/* lends the lock: last */
+	vs_jb_put(top, "orders", vs_vm_actions_json(c)); /* lends the lock: last */
 	return top;
 }
 
@@ -86,11 +86,11 @@ void vs_state_file_load(struct vs_core *c, const char *text)
 	vs_health_limit(c, (int)vs_j_int_or(part(&doc, "health_drains"), -1));
 	vs_breakers_read(part(&doc, "breakers"));
 	vs_prints_read(part(&doc, "pfs"));
-	vs_brake_read(part(&doc, "brake"));
+	vs_removal_limit_read(part(&doc, "brake"));
 	vs_clones_read(part(&doc, "clones"));
 	vs_clone_taken_read(part(&doc, "clone_devices_taken"));
 	vs_clone_refused_read(part(&doc, "clone_devices_refused"));
 	vs_vmotions_read(c, part(&doc, "vmotions"));
-	vs_orders_read(c, part(&doc, "orders"));
+	vs_vm_actions_read(c, part(&doc, "orders"));
 	vs_jdoc_free(&doc);
 }

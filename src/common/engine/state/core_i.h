@@ -45,7 +45,7 @@ struct vs_orphan {			/* ours, and no node has its name */
 	uint64_t op;			/* the client's, 0: none */
 	int64_t not_before_ms, shutdown_ms;
 	int tries;
-	enum vs_braked braked;
+	enum vs_removal_state braked;
 	UT_hash_handle hh;
 };
 

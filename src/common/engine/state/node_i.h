@@ -159,7 +159,7 @@ struct vs_node {
 	struct vs_node_op op;
 	LIST_ENTRY(vs_node) busy; struct vs_clone_source *parent; /* while op.id; or NULL */
 	struct vs_node_retry retry;
-	enum vs_braked braked;
+	enum vs_removal_state braked;
 	struct vs_node_power power;
 	struct vs_node_drs drs;
 	struct vs_move move;
@@ -183,7 +183,7 @@ struct vs_node {
 	/* what is planned for it */
 	struct vs_vmotion vmotion;
 	struct vs_node_prefetch ahead;
-	struct vs_orders orders;
+	struct vs_vm_actions orders;
 	struct vs_node_drain drain;
 	char drained_on[VS_MOID_LEN];	/* by others, see drain_counts.c; "": it isn't */
 	struct vs_took took;

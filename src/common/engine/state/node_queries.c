@@ -43,7 +43,7 @@ struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n)
 const char *vs_node_preferred_host(const struct vs_node *n,
 				   const struct vs_vm *vm)
 {
-	const struct vs_orders *o = &n->orders;
+	const struct vs_vm_actions *o = &n->orders;
 
 	if (!o->wish[0] || (vm && vm->power != VS_POWER_OFF &&
 			    strcmp(vm->moid, o->rebuild) != 0))

@@ -23,25 +23,25 @@
 
 #define MINUTE_MS (60 * 1000)
 
-struct vs_brake vs_brake;
+struct vs_removal_limit vs_removal_limit;
 
 static int limit(void)
 {
-	int share = vs_brake.ours / 20;
+	int share = vs_removal_limit.ours / 20;
 
 	return share > 3 ? share : 3;
 }
 
-void vs_brake_count(const char *vm, int64_t minute,
-		    bool confirmed)
+void vs_removal_count(const char *vm, int64_t minute,
+		      bool confirmed)
 {
-	struct vs_brake_end *e;
+	struct vs_removal_permit *e;
 
-	HASH_FIND_STR(vs_brake.ends, vm, e);
+	HASH_FIND_STR(vs_removal_limit.ends, vm, e);
 	if (!e) {
 		e = vs_calloc(1, sizeof(*e));
 		vs_strlcpy(e->vm, vm, sizeof(e->vm));
-		HASH_ADD_STR(vs_brake.ends, vm, e);
+		HASH_ADD_STR(vs_removal_limit.ends, vm, e);
 	}
 	e->minute = minute;
 	e->confirmed = confirmed;
@@ -50,18 +50,18 @@ void vs_brake_count(const char *vm, int64_t minute,
 /* Of the last ten minutes, by a clock that was not set back. */
 static bool is_recent(int64_t then, int64_t minute)
 {
-	return then <= minute && then > minute - VS_BRAKE_MINUTES;
+	return then <= minute && then > minute - VS_REMOVAL_MINUTES;
 }
 
 /* How many recent ones no operator has confirmed; the others are forgotten. */
 static int recent(int64_t minute)
 {
-	struct vs_brake_end *e, *tmp;
+	struct vs_removal_permit *e, *tmp;
 	int n = 0;
 
-	HASH_ITER(hh, vs_brake.ends, e, tmp) {
+	HASH_ITER(hh, vs_removal_limit.ends, e, tmp) {
 		if (!is_recent(e->minute, minute)) {
-			HASH_DEL(vs_brake.ends, e);
+			HASH_DEL(vs_removal_limit.ends, e);
 			free(e);
 		} else if (!e->confirmed) {
 			n++;
@@ -70,66 +70,66 @@ static int recent(int64_t minute)
 	return n;
 }
 
-bool vs_brake_is_on(void)
+bool vs_removal_limit_is_reached(void)
 {
-	return vs_brake.on;
+	return vs_removal_limit.on;
 }
 
-void vs_brake_ours(int vms)
+void vs_removal_limit_set(int vms)
 {
-	vs_brake.ours = vms;
+	vs_removal_limit.ours = vms;
 }
 
-void vs_brake_release(void)
+void vs_removal_release(void)
 {
-	struct vs_brake_end *e, *tmp;
+	struct vs_removal_permit *e, *tmp;
 
-	HASH_ITER(hh, vs_brake.ends, e, tmp) {
-		HASH_DEL(vs_brake.ends, e);
+	HASH_ITER(hh, vs_removal_limit.ends, e, tmp) {
+		HASH_DEL(vs_removal_limit.ends, e);
 		free(e);
 	}
-	vs_brake.on = false;
+	vs_removal_limit.on = false;
 }
 
-static void asked_forget(struct vs_brake_asked *a)
+static void asked_forget(struct vs_removal_request *a)
 {
-	HASH_DEL(vs_brake.asked, a);
+	HASH_DEL(vs_removal_limit.asked, a);
 	free(a);
 }
 
-void vs_brake_clear(void)
+void vs_removal_clear(void)
 {
-	struct vs_brake_asked *a, *tmp;
+	struct vs_removal_request *a, *tmp;
 
-	vs_brake_release();
-	HASH_ITER(hh, vs_brake.asked, a, tmp)
+	vs_removal_release();
+	HASH_ITER(hh, vs_removal_limit.asked, a, tmp)
 		asked_forget(a);
-	vs_brake.asked_minute = 0;
+	vs_removal_limit.asked_minute = 0;
 }
 
 /* ---- what Slurm has asked for ----------------------------------------------- */
 
-void vs_brake_asked_at(const char *node, const char *vm,
-		       int64_t minute)
+void vs_removal_request_note(const char *node, const char *vm,
+			     int64_t minute)
 {
-	struct vs_brake_asked *a;
+	struct vs_removal_request *a;
 
-	HASH_FIND_STR(vs_brake.asked, node, a);
+	HASH_FIND_STR(vs_removal_limit.asked, node, a);
 	if (!a) {
 		a = vs_calloc(1, sizeof(*a));
 		vs_strlcpy(a->node, node, sizeof(a->node));
-		HASH_ADD_STR(vs_brake.asked, node, a);
+		HASH_ADD_STR(vs_removal_limit.asked, node, a);
 	}
 	vs_strlcpy(a->vm, vm, sizeof(a->vm));
 	a->minute = minute;
 }
 
-bool vs_brake_was_asked(const char *node,
-			const char *vm)
+bool vs_removal_was_requested(const char *node,
+			      const char *vm)
 {
-	struct vs_brake_asked *a;
+	struct vs_removal_request *a;
 
-	HASH_FIND_STR(vs_brake.asked, node, a);
+	HASH_FIND_STR(vs_removal_limit.asked, node, a);
 	return a && (!vm || !strcmp(a->vm, vm)) &&
 		is_recent(a->minute, vs_wall_ms() / MINUTE_MS);
 }
@@ -137,31 +137,31 @@ bool vs_brake_was_asked(const char *node,
 /* Once a minute. */
 static void asked_expire(int64_t minute)
 {
-	struct vs_brake_asked *a, *tmp;
+	struct vs_removal_request *a, *tmp;
 
-	if (minute == vs_brake.asked_minute)
+	if (minute == vs_removal_limit.asked_minute)
 		return;
-	vs_brake.asked_minute = minute;
-	HASH_ITER(hh, vs_brake.asked, a, tmp)
+	vs_removal_limit.asked_minute = minute;
+	HASH_ITER(hh, vs_removal_limit.asked, a, tmp)
 		if (!is_recent(a->minute, minute))
 			asked_forget(a);
 }
 
-void vs_brake_asked(const char *node, const char *vm,
-		    bool ends)
+void vs_removal_request(const char *node, const char *vm,
+			bool ends)
 {
-	struct vs_brake_asked *a;
+	struct vs_removal_request *a;
 	int64_t minute;
 
-	if (!vs_brake.asked && !ends)
+	if (!vs_removal_limit.asked && !ends)
 		return;			/* nearly always, for each node in use */
 	minute = vs_wall_ms() / MINUTE_MS;
 	asked_expire(minute);
-	HASH_FIND_STR(vs_brake.asked, node, a);
+	HASH_FIND_STR(vs_removal_limit.asked, node, a);
 	if (ends ? a && !strcmp(a->vm, vm) : !a)
 		return;
 	if (ends)
-		vs_brake_asked_at(node, vm, minute);
+		vs_removal_request_note(node, vm, minute);
 	else
 		asked_forget(a);
 	vs_state_file_dirty();
@@ -169,48 +169,49 @@ void vs_brake_asked(const char *node, const char *vm,
 
 /* ---- what neither Slurm nor an operator asks for ----------------------------- */
 
-void vs_brake_node_set(struct vs_node *n, enum vs_braked braked)
+void vs_removal_node_set(struct vs_node *n, enum vs_removal_state braked)
 {
 	n->braked = braked;
 }
 
-bool vs_brake_asks(enum vs_braked *state, const char *vm,
-		   const char *name)
+bool vs_removal_check(enum vs_removal_state *state, const char *vm,
+		      const char *name)
 {
 	int64_t minute = vs_wall_ms() / MINUTE_MS;
-	struct vs_brake_end *e;
+	struct vs_removal_permit *e;
 	int n;
 
-	if (*state == VS_BRAKE_PASSED)
+	if (*state == VS_REMOVAL_PASSED)
 		return true;
-	if (vs_brake.on && *state == VS_BRAKE_WAITS)
+	if (vs_removal_limit.on && *state == VS_REMOVAL_WAITS)
 		return false;		/* asked again in each pass */
 	n = recent(minute);
-	HASH_FIND_STR(vs_brake.ends, vm, e);
-	if (e || (!vs_brake.on && n < limit())) {
-		vs_brake_count(vm, minute, e && e->confirmed);
-		*state = VS_BRAKE_PASSED;
+	HASH_FIND_STR(vs_removal_limit.ends, vm, e);
+	if (e || (!vs_removal_limit.on && n < limit())) {
+		vs_removal_count(vm, minute, e && e->confirmed);
+		*state = VS_REMOVAL_PASSED;
 		vs_state_file_dirty();
 		return true;
 	}
-	if (!vs_brake.on) {
-		vs_brake.on = true;
+	if (!vs_removal_limit.on) {
+		vs_removal_limit.on = true;
 		vs_state_file_dirty();
 		vs_error("the brake is on: more than %d of %d VMs would be switched off or destroyed within 10 minutes outside of jobs' ends and power-downs, %s is the next: look with svf reconcile, go on with svf reconcile --confirm",
-			 limit(), vs_brake.ours, name);
+			 limit(), vs_removal_limit.ours, name);
 	}
-	*state = VS_BRAKE_WAITS;
+	*state = VS_REMOVAL_WAITS;
 	return false;
 }
 
 /* ---- the state file -------------------------------------------------------- */
 
-struct json_object *vs_brake_json(void)
+struct json_object *vs_removal_limit_json(void)
 {
 	struct json_object *brake = vs_jb_obj(NULL), *ends = vs_jb_arr();
 	struct json_object *asked = vs_jb_arr();
 
-	for (const struct vs_brake_end *e = vs_brake.ends; e; e = e->hh.next) {
+	for (const struct vs_removal_permit *e = vs_removal_limit.ends; e;
+	     e = e->hh.next) {
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_str(o, "vm", e->vm);
@@ -218,7 +219,7 @@ struct json_object *vs_brake_json(void)
 		vs_jb_bool(o, "confirmed", e->confirmed);
 		vs_jb_add(ends, o);
 	}
-	for (const struct vs_brake_asked *a = vs_brake.asked; a;
+	for (const struct vs_removal_request *a = vs_removal_limit.asked; a;
 	     a = a->hh.next) {
 		struct json_object *o = vs_jb_obj(NULL);
 
@@ -227,13 +228,13 @@ struct json_object *vs_brake_json(void)
 		vs_jb_int(o, "minute", a->minute);
 		vs_jb_add(asked, o);
 	}
-	vs_jb_bool(brake, "on", vs_brake.on);
+	vs_jb_bool(brake, "on", vs_removal_limit.on);
 	vs_jb_put(brake, "ends", ends);
 	vs_jb_put(brake, "asked", asked);
 	return brake;
 }
 
-void vs_brake_read(struct vs_j j)
+void vs_removal_limit_read(struct vs_j j)
 {
 	bool on = vs_j_bool_or(vs_j_opt(j, "on"), false);
 	struct vs_j list = vs_j_opt(j, "ends");
@@ -245,8 +246,8 @@ void vs_brake_read(struct vs_j j)
 
 		if (j.doc->err.code)
 			break;
-		vs_brake_count(vm, minute,
-			       vs_j_bool_or(vs_j_opt(e, "confirmed"), false));
+		vs_removal_count(vm, minute,
+				 vs_j_bool_or(vs_j_opt(e, "confirmed"), false));
 	}
 	list = vs_j_opt(j, "asked");
 	for (size_t i = 0; i < vs_j_len(list) && !j.doc->err.code; i++) {
@@ -256,12 +257,12 @@ void vs_brake_read(struct vs_j j)
 		int64_t minute = vs_j_int(vs_j_get(e, "minute"));
 
 		if (!j.doc->err.code)
-			vs_brake_asked_at(node, vm, minute);
+			vs_removal_request_note(node, vm, minute);
 	}
 	if (j.doc->err.code)
-		vs_brake_clear();
+		vs_removal_clear();
 	else
-		vs_brake.on = on;
-	if (vs_brake.on)
+		vs_removal_limit.on = on;
+	if (vs_removal_limit.on)
 		vs_error("the brake is on since before the restart: look with svf reconcile, go on with svf reconcile --confirm");
 }

@@ -11,35 +11,39 @@ struct vs_core;
 struct vs_node;
 
 /* Has the brake let this VM's end pass? Once it has, for good. */
-enum vs_braked { VS_BRAKE_UNASKED, VS_BRAKE_PASSED, VS_BRAKE_WAITS };
+enum vs_removal_state {
+	VS_REMOVAL_UNREQUESTED,
+	VS_REMOVAL_PASSED,
+	VS_REMOVAL_WAITS
+};
 
 /* removal_guard.c: may this VM be switched off or destroyed outside of Slurm's own
  * words? Counts it once; lock held */
-bool vs_brake_asks(enum vs_braked *state, const char *vm,
-		   const char *name);
+bool vs_removal_check(enum vs_removal_state *state, const char *vm,
+		      const char *name);
 /* Is it on? An operator has to look then. */
-bool vs_brake_is_on(void);
+bool vs_removal_limit_is_reached(void);
 /* So many VMs are this cluster's: its limit hangs on that. */
-void vs_brake_ours(int vms);
+void vs_removal_limit_set(int vms);
 /* Sets whether the brake has let the VM of this node go. */
-void vs_brake_node_set(struct vs_node *n, enum vs_braked braked);
+void vs_removal_node_set(struct vs_node *n, enum vs_removal_state braked);
 /* All VMs that it let go are forgotten, and it is off. */
-void vs_brake_release(void);
-void vs_brake_count(const char *vm, int64_t minute,
-		    bool confirmed);
-void vs_brake_clear(void);
+void vs_removal_release(void);
+void vs_removal_count(const char *vm, int64_t minute,
+		      bool confirmed);
+void vs_removal_clear(void);
 /* Slurm has powered the VM's node down, or uses it again (ends: false). Across a
  * restart that is known for ten minutes; lock held */
-void vs_brake_asked(const char *node, const char *vm,
-		    bool ends);
+void vs_removal_request(const char *node, const char *vm,
+			bool ends);
 /* Of this node, and of this VM of it unless NULL. */
-bool vs_brake_was_asked(const char *node,
-			const char *vm);
-void vs_brake_asked_at(const char *node, const char *vm,
-		       int64_t minute);
+bool vs_removal_was_requested(const char *node,
+			      const char *vm);
+void vs_removal_request_note(const char *node, const char *vm,
+			     int64_t minute);
 /* For the state file; the caller frees it. What is read and isn't as expected is
  * left out as a whole. Lock held. */
-struct json_object *vs_brake_json(void);
-void vs_brake_read(struct vs_j j);
+struct json_object *vs_removal_limit_json(void);
+void vs_removal_limit_read(struct vs_j j);
 
 #endif
