@@ -15,7 +15,7 @@
 
 /* 0-3 sriov-roce, a VF each; 4, 5 pair, two VFs each; 6 vmxnet3; 7 not ours */
 #define NODES 8
-static const struct vs_kind kinds[NODES] = {
+static const struct vs_vm_type kinds[NODES] = {
 	{ .adapter = 0, .cards = 1 }, { .adapter = 0, .cards = 1 },
 	{ .adapter = 0, .cards = 1 }, { .adapter = 0, .cards = 1 },
 	{ .adapter = 1, .cards = 2 }, { .adapter = 1, .cards = 2 },
@@ -40,7 +40,7 @@ static inline uint64_t epoch(void)
 	return w.epoch;
 }
 
-static inline void kinds_of(const int *ids, size_t n, struct vs_kind *out,
+static inline void kinds_of(const int *ids, size_t n, struct vs_vm_type *out,
 		     char ***names)
 {
 	char **all = vs_calloc(4, sizeof(*all));

@@ -208,7 +208,7 @@ STAGE void refuse(uint32_t job, const int *ids, size_t n, size_t need,
 {
 	struct vs_requesting_job a = { .job = job, .lasts = 3600 };
 
-	vs_job_refused(&vs_core, &a, ids, n, need, why);
+	vs_job_set_pending(&vs_core, &a, ids, n, need, why);
 }
 
 STAGE struct vs_conf *conf_make(int nodes, const char *retention,

@@ -33,7 +33,7 @@ struct select_world {
 	char why[256];
 	int barred;			/* a node that is the reason where the core is
 					 * asked of few; -1: none */
-	enum vs_lacks lacks;
+	enum vs_pending_reason lacks;
 	size_t spare, left;		/* core->spare() */
 	bool in_order, reserved;	/* was asked so */
 	int64_t lasts;

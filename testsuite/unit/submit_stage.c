@@ -41,7 +41,7 @@ static void core_node_ids(const char *const *names, size_t n, int *ids)
 		ids[i] = names[i][0] == 'm' ? -1 : 100 + names[i][1] - '0';
 }
 
-static void core_kinds(const int *ids, size_t n, struct vs_kind *out,
+static void core_kinds(const int *ids, size_t n, struct vs_vm_type *out,
 		       char ***names)
 {
 	*names = vs_calloc(3, sizeof(**names));
@@ -50,7 +50,7 @@ static void core_kinds(const int *ids, size_t n, struct vs_kind *out,
 	for (size_t i = 0; i < n; i++) {
 		int at = ids[i] - 100;
 
-		out[i] = (struct vs_kind) { .adapter = -1 };
+		out[i] = (struct vs_vm_type) { .adapter = -1 };
 		if (ids[i] < 0)
 			continue;
 		out[i].adapter = at == 4 || at == 5;

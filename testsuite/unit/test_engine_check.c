@@ -248,7 +248,7 @@ static void lacks_and_runs(const struct vs_vc_missing_privilege *lack,
 	fake_lack = *lack;
 	fake_slow(NULL, 0);
 	turn();
-	assert_null(vs_ask_blocked(&vs_core));
+	assert_null(vs_query_blocked(&vs_core));
 	f = vs_findings(&n);
 	assert_int_equal(n, 1);
 	assert_int_equal(f->stops, VS_STOPS_NOTHING);
@@ -301,7 +301,7 @@ static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)
 							       rows[i].use };
 		fake_slow(NULL, 0);
 		turns(2);
-		assert_null(vs_ask_blocked(&vs_core));
+		assert_null(vs_query_blocked(&vs_core));
 		rc = vs_job_begin(&vs_core, 99, 0, &one, 1, &err);
 		assert_int_equal(rc, rows[i].stops ? -1 : 0);
 		if (rc)

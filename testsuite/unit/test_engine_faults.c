@@ -229,11 +229,11 @@ static void another_clusters_vm_in_the_folder_stops_everything(void **st)
 	fake_load();
 	fake_slow(NULL, 0);
 	turn();
-	assert_non_null(strstr(vs_ask_blocked(&vs_core), "vm9"));
+	assert_non_null(strstr(vs_query_blocked(&vs_core), "vm9"));
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
 	fake_remove(other);
 	turn();
-	assert_null(vs_ask_blocked(&vs_core));
+	assert_null(vs_query_blocked(&vs_core));
 }
 
 static void a_vm_with_a_foreign_disk_is_not_destroyed(void **st)
@@ -282,8 +282,8 @@ static void vcenter_away_makes_jobs_wait_and_changes_nothing(void **st)
 	turns(20);
 	assert_int_equal(all_sent(), 0);
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
-	assert_non_null(strstr(vs_ask_blocked(&vs_core), "connection lost"));
-	assert_true(vs_ask_ever(&vs_core, (int[]) { 0, 1 }, 2, NULL));
+	assert_non_null(strstr(vs_query_blocked(&vs_core), "connection lost"));
+	assert_true(vs_query_ever(&vs_core, (int[]) { 0, 1 }, 2, NULL));
 }
 
 static void observe_mode_sends_nothing(void **st)

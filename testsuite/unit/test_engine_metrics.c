@@ -239,11 +239,12 @@ static void a_breaker_is_seen_half_open_and_open(void **state)
 
 static void a_wait_begins_with_the_first_refusal_for_vfs(void **state)
 {
-	struct vs_requesting_job nodes = { .job = 9, .lacks = VS_LACKS_NODES };
+	struct vs_requesting_job nodes = { .job = 9,
+					   .lacks = VS_PENDING_NODES };
 	int one = id("vm1");
 
 	(void)state;
-	vs_job_refused(&vs_core, &nodes, &one, 1, 1, "3 free");
+	vs_job_set_pending(&vs_core, &nodes, &one, 1, 1, "3 free");
 	now += 100000;			/* Slurm's own want doesn't count */
 	assert_int_equal(value("jobs_waiting{lacks=\"nodes\"}"), 1);
 	assert_true(value("vf_wait_oldest_seconds") == 0);

@@ -404,7 +404,7 @@ static void a_vf_that_came_goes_to_the_job_before(void **state)
 	powered_down("vm1");
 	turns(20);
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
-	now += VS_REFUSAL_FRESH_MS;	/* it waits no longer */
+	now += VS_PENDING_FRESH_MS;	/* it waits no longer */
 	turns(2);
 	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
 }

@@ -64,7 +64,7 @@ static void drs_that_chooses_hosts_stops_new_jobs_until_it_is_mended(void **st)
 	beat();
 	HAS(refusal("vm1"), "DRS of cluster C1 chooses hosts by itself");
 	HAS(why_of("vm1"), ": DRS of cluster C1");
-	assert_true(vs_ask_ever(&vs_core, (int[]) { 0, 1 }, 2, NULL));
+	assert_true(vs_query_ever(&vs_core, (int[]) { 0, 1 }, 2, NULL));
 	fake_drs = VS_VC_AUTO_NO;
 	beat();
 	assert_string_equal(refusal("vm1"), "");
@@ -176,14 +176,15 @@ static void a_missing_right_is_named_and_stops_new_jobs_alone(void **st)
 		"VirtualMachine.Config.Memory, Resource.ColdMigrate",
 		VS_VC_FOR_JOBS };
 	beat();
-	HAS(vs_ask_blocked(&vs_core), "the account lacks privileges on Folder=slurm: VirtualMachine.Config.Memory, Resource.ColdMigrate");
+	HAS(vs_query_blocked(&vs_core),
+	    "the account lacks privileges on Folder=slurm: VirtualMachine.Config.Memory, Resource.ColdMigrate");
 	end_job(7, "vm1");
 	flags("vm1", GOING);
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
 	fake_lack.key = NULL;
 	beat();
-	assert_null(vs_ask_blocked(&vs_core));
+	assert_null(vs_query_blocked(&vs_core));
 }
 
 static void a_right_missing_on_a_template_stops_the_jobs_that_need_it(void **st)
@@ -195,7 +196,7 @@ static void a_right_missing_on_a_template_stops_the_jobs_that_need_it(void **st)
 		VS_VC_FOR_JOBS };
 	beat();
 	HAS(refusal("vm1"), "on Template=tpl: A.B");
-	assert_null(vs_ask_blocked(&vs_core));
+	assert_null(vs_query_blocked(&vs_core));
 	fake_lack.name = "another";
 	beat();
 	assert_string_equal(refusal("vm1"), "");
@@ -219,7 +220,7 @@ static void rights_that_are_not_told_are_as_they_were(void **st)
 	fake_rights_known = false;
 	fake_lack.key = NULL;
 	beat();
-	HAS(vs_ask_blocked(&vs_core), "A.B");
+	HAS(vs_query_blocked(&vs_core), "A.B");
 }
 
 static bool operators;
@@ -301,7 +302,7 @@ static void a_named_pf_that_is_no_uplink_anywhere_is_refused(void **st)
 	vs_strlcpy(vs_core.adapters[0].pf, "0000:99:00.0", VS_PCI_LEN);
 	ready();
 	HAS(refusal("vm1"), "PF=0000:99:00.0 is on no host an uplink of Network=NET");
-	assert_true(vs_ask_ever(&vs_core, (int[]) { 0 }, 1, NULL));
+	assert_true(vs_query_ever(&vs_core, (int[]) { 0 }, 1, NULL));
 	vs_strlcpy(vs_core.adapters[0].pf, "0000:3b:00.0", VS_PCI_LEN);
 	vs_hosts_reordered(&vs_core.inv);	/* as a new configuration does */
 	beat();
@@ -355,7 +356,7 @@ static void a_vm_in_another_pool_is_moved_before_it_is_used(void **st)
 
 static void observe_says_what_it_would_do_and_does_nothing(void **st)
 {
-	struct vs_refused *r;
+	struct vs_pending *r;
 	char text[256];
 	int wants[2];
 
@@ -368,13 +369,13 @@ static void observe_says_what_it_would_do_and_does_nothing(void **st)
 	HAS(refusal("vm1"), "Mode=observe");
 	refuse(8, wants, 2, 2, "Mode=observe");
 	r = vs_refusals();
-	vs_observe_say(&vs_core, r, text, sizeof(text));
+	vs_observe_text(&vs_core, r, text, sizeof(text));
 	HAS(text, "Mode=observe: would place vm1 on esx");
 	HAS(text, " PF 0000:3b:00.0, vm2 on esx");
 	r->need = 1;
 	fake_drs = VS_VC_AUTO_YES;
 	beat();
-	vs_observe_say(&vs_core, r, text, sizeof(text));
+	vs_observe_text(&vs_core, r, text, sizeof(text));
 	HAS(text, "Mode=observe: would wait: DRS of cluster C1");
 	vs_lock();
 	vs_job_reasons(&vs_core, now + 5000);
@@ -396,7 +397,7 @@ static void observe_needs_no_rights_and_says_which_it_would(void **st)
 	fake_lack = (struct vs_vc_missing_privilege) { "Folder", "slurm", "A.B",
 		VS_VC_FOR_JOBS };
 	ready();
-	HAS(vs_ask_blocked(&vs_core), "Mode=observe");
+	HAS(vs_query_blocked(&vs_core), "Mode=observe");
 	assert_string_equal(vs_core.unserved, "");
 	operators = true;
 	assert_true(status_says("for Mode=manage the account lacks privileges on Folder=slurm: A.B"));

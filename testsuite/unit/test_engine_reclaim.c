@@ -140,7 +140,7 @@ static void it_is_not_waited_for_for_ever(void **state)
 	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm2"));
 }
 
-static void was_told(uint32_t job, int wants, enum vs_lacks lacks,
+static void was_told(uint32_t job, int wants, enum vs_pending_reason lacks,
 		     bool backfill)
 {
 	struct vs_requesting_job a = {
@@ -148,7 +148,7 @@ static void was_told(uint32_t job, int wants, enum vs_lacks lacks,
 		.in_backfill = backfill,
 	};
 
-	vs_job_refused(&vs_core, &a, &wants, 1, 1, "0 free");
+	vs_job_set_pending(&vs_core, &a, &wants, 1, 1, "0 free");
 }
 
 /* ---- vGPUs, and devices beside VFs ----------------------------------------- */
@@ -304,15 +304,15 @@ static void nothing_is_reclaimed_for_who_lacks_no_vf(void **state)
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
 	now += 6000;
-	was_told(8, id("vm2"), VS_LACKS_TURN, false);
-	was_told(9, id("vm2"), VS_LACKS_NODES, false);
+	was_told(8, id("vm2"), VS_PENDING_TURN, false);
+	was_told(9, id("vm2"), VS_PENDING_NODES, false);
 	turns(3);
 	assert_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 	assert_string_equal(vs_refusals()->why, "0 free");
 	assert_string_equal(vs_refusals()->hh.next ?
-		((struct vs_refused *)vs_refusals()->hh.next)->why : "",
+		((struct vs_pending *)vs_refusals()->hh.next)->why : "",
 		"needs 1 sriov-roce VF, 0 free");
-	was_told(9, id("vm2"), VS_LACKS_VFS, true);
+	was_told(9, id("vm2"), VS_PENDING_VFS, true);
 	turns(3);
 	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
@@ -323,18 +323,18 @@ static void the_strongest_word_of_late_counts(void **state)
 	(void)state;
 	begin(2, 1, 1, "warm");
 	ready();
-	was_told(8, id("vm2"), VS_LACKS_VFS, false);
+	was_told(8, id("vm2"), VS_PENDING_VFS, false);
 	now += 1000;
-	was_told(8, id("vm2"), VS_LACKS_NODES, false);
-	was_told(8, id("vm2"), VS_LACKS_TURN, false);
-	assert_int_equal(vs_refusals()->lacks, VS_LACKS_VFS);
+	was_told(8, id("vm2"), VS_PENDING_NODES, false);
+	was_told(8, id("vm2"), VS_PENDING_TURN, false);
+	assert_int_equal(vs_refusals()->lacks, VS_PENDING_VFS);
 	now += 4000;
-	was_told(8, id("vm2"), VS_LACKS_NODES, true);
-	assert_int_equal(vs_refusals()->lacks, VS_LACKS_VFS);
-	was_told(8, id("vm2"), VS_LACKS_NODES, false);
-	assert_int_equal(vs_refusals()->lacks, VS_LACKS_NODES);
-	was_told(8, id("vm2"), VS_LACKS_VFS, true);
-	assert_int_equal(vs_refusals()->lacks, VS_LACKS_VFS);
+	was_told(8, id("vm2"), VS_PENDING_NODES, true);
+	assert_int_equal(vs_refusals()->lacks, VS_PENDING_VFS);
+	was_told(8, id("vm2"), VS_PENDING_NODES, false);
+	assert_int_equal(vs_refusals()->lacks, VS_PENDING_NODES);
+	was_told(8, id("vm2"), VS_PENDING_VFS, true);
+	assert_int_equal(vs_refusals()->lacks, VS_PENDING_VFS);
 }
 
 int main(void)

@@ -289,13 +289,13 @@ static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 
 static void what_a_job_waited_for_is_told_by_its_parts(void **state)
 {
-	struct vs_requesting_job a = { .job = 7, .lacks = VS_LACKS_VFS };
+	struct vs_requesting_job a = { .job = 7, .lacks = VS_PENDING_VFS };
 	int one = id("vm1");
 	struct vs_wait w = { .job = 7, .ids = &one, .n = 1 };
 	VS_FREE char *text = NULL;
 
 	(void)state;
-	vs_job_refused(&vs_core, &a, &one, 1, 1, "no VF is free");
+	vs_job_set_pending(&vs_core, &a, &one, 1, 1, "no VF is free");
 	now += 12000;
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", WANTED);
@@ -310,14 +310,14 @@ static void what_a_job_waited_for_is_told_by_its_parts(void **state)
 	now += 11500;
 	flags("vm1", BUSY);
 	turn();
-	text = vs_took_words(&vs_core, &w, now);
+	text = vs_startup_times_text(&vs_core, &w, now);
 	/* each of the five turns takes 100 ms besides */
 	assert_string_equal(text, "waited_s=12.0 provision_s=35.0 cold=1 "
 			    "clone_s=20.0 power_on_s=3.1 boot_s=11.6");
 	/* of one that a process before this began, nothing */
 	vs_job_end(&vs_core, 7, &one, 1, false);
 	vs_job_claim(&vs_core, 7, 0, &one, 1, false);
-	assert_null(vs_took_words(&vs_core, &w, now));
+	assert_null(vs_startup_times_text(&vs_core, &w, now));
 }
 
 static void of_who_comes_to_a_vm_that_is_made_for_another_nothing_is_told(void **st)
@@ -328,10 +328,10 @@ static void of_who_comes_to_a_vm_that_is_made_for_another_nothing_is_told(void *
 
 	(void)st;
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	text = vs_took_words(&vs_core, &w, now);
+	text = vs_startup_times_text(&vs_core, &w, now);
 	assert_non_null(text);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
-	assert_null(vs_took_words(&vs_core, &w, now));
+	assert_null(vs_startup_times_text(&vs_core, &w, now));
 }
 
 /* The report as text, or the error's. */

@@ -44,8 +44,8 @@ static void refused(uint32_t job, int n, const char *text)
 	int ids[4];
 
 	ids_of(n, ids);
-	assert_int_equal(vs_ask_check(&vs_core, ids, (size_t)n, surplus, &ns,
-				      &err), -1);
+	assert_int_equal(vs_query_check(&vs_core, ids, (size_t)n, surplus, &ns,
+					&err), -1);
 	assert_string_equal(err.text, text);
 	assert_int_equal(vs_job_begin(&vs_core, job, 0, ids, (size_t)n, &err),
 			 -1);
@@ -379,8 +379,8 @@ static void a_job_waits_for_a_host_whose_budget_is_used_up(void **state)
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	one = id("vm3");
-	assert_int_equal(vs_ask_check(&vs_core, &one, 1, &surplus, &nsurplus,
-				      &err), -1);
+	assert_int_equal(vs_query_check(&vs_core, &one, 1, &surplus, &nsurplus,
+					&err), -1);
 	assert_string_equal(err.text, "needs 1 sriov-roce VF, 0 free (esx1: "
 			    "as many operations under way as may be)");
 	assert_int_equal(job_begin(2, "vm3", NULL), -1);

@@ -96,7 +96,7 @@ static void kinds_are_by_adapter(void **state)
 {
 	struct vs_conf *conf = conf_make(3, "destroy", 1024);
 	const int ids[] = { 0, 2, -1, 99 };
-	struct vs_kind kinds[VS_COUNT(ids)];
+	struct vs_vm_type kinds[VS_COUNT(ids)];
 	char **names;
 
 	(void)state;

@@ -32,13 +32,13 @@ static void no_job_begins_while_its_template_is_missing(void **state)
 	fake_template("", GONE);
 	turn();
 	room_says(": " GONE, 0);
-	assert_int_equal(vs_ask_check(&vs_core, &one, 1, surplus, &n, &err),
+	assert_int_equal(vs_query_check(&vs_core, &one, 1, surplus, &n, &err),
 			 -1);
 	assert_string_equal(err.text, GONE);
 	assert_int_equal(vs_job_begin(&vs_core, 7, 0, &one, 1, &err), -1);
 	assert_int_equal(err.code, VS_E_SHORTAGE);
 	assert_string_equal(err.text, "node vm1 cannot be served now: " GONE);
-	assert_true(vs_ask_ever(&vs_core, &one, 1, &err));
+	assert_true(vs_query_ever(&vs_core, &one, 1, &err));
 	fake_template("vm-new", NULL);
 	turn();
 	room_says("", 1);

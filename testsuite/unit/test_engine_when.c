@@ -422,7 +422,7 @@ static void nobody_passes_one_that_was_refused_where_order_counts(void **state)
 	(void)state;
 	begin_full();
 	wants = id("vm3");
-	vs_job_refused(&vs_core, &high, &wants, 1, 1, "needs 1 node");
+	vs_job_set_pending(&vs_core, &high, &wants, 1, 1, "needs 1 node");
 	assert_int_equal(spare_of("vm3", "vm4"), 2);
 	asker.in_order = true;
 	assert_int_equal(spare_of("vm3", "vm4"), 0);
@@ -464,7 +464,7 @@ static void begin_kinds(const char *type, const char *pf)
 	ready();
 	fake_host(&h);
 	turn();
-	vs_job_refused(&vs_core, &high, &wants, 1, 1, "needs 1 node");
+	vs_job_set_pending(&vs_core, &high, &wants, 1, 1, "needs 1 node");
 }
 
 static void one_that_was_refused_holds_up_those_alone_who_want_its_vfs(

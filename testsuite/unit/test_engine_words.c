@@ -20,7 +20,7 @@ static void begin_full(void)
 	bring_up(8, "vm2");
 }
 
-static struct vs_refused waits = { .job = 50, .need = 4,
+static struct vs_pending waits = { .job = 50, .need = 4,
 				   .why = "needs 4 sriov-roce VFs on 4 nodes, 3 free" };
 
 static const char *words(void)
@@ -111,7 +111,7 @@ static void the_last_one_that_is_needed_is_named(void **state)
 
 static void a_long_reason_is_cut_before_the_time(void **state)
 {
-	struct vs_refused r = { .need = 4 };
+	struct vs_pending r = { .need = 4 };
 	char text[256];
 
 	(void)state;
@@ -124,7 +124,7 @@ static void a_long_reason_is_cut_before_the_time(void **state)
 /* A time that moves by seconds isn't news. */
 static void what_was_said_moves_by_minutes_and_seldom(void **state)
 {
-	struct vs_refused *r;
+	struct vs_pending *r;
 	int wants;
 	int64_t was;
 
@@ -164,7 +164,7 @@ static void a_time_is_of_the_same_moment_as_the_counts(void **state)
 		{ 2, "needs 2 sriov-roce VFs on 2 nodes, 0 free", false },
 		{ 1, "needs 2 sriov-roce VFs on 2 nodes, 0 free", false },
 	};
-	struct vs_refused *r = NULL;
+	struct vs_pending *r = NULL;
 	int wants[2];
 
 	(void)state;

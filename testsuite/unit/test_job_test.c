@@ -231,7 +231,7 @@ static void what_backfill_alone_looks_at_is_refused_too(void **state)
 	assert_true(job.start_time > w.start);
 	assert_int_equal(w.refused, 1);
 	assert_int_equal(w.need, 2);
-	assert_int_equal(w.lacks, VS_LACKS_VFS);
+	assert_int_equal(w.lacks, VS_PENDING_VFS);
 	/* of a range, what it must have */
 	w.room = w.vfs = 0;
 	bit_set_all(bits);
@@ -243,7 +243,7 @@ static void what_backfill_alone_looks_at_is_refused_too(void **state)
 	w.start = time(NULL) + 600;
 	bit_set_all(bits);
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
-	assert_int_equal(w.lacks, VS_LACKS_NODES);
+	assert_int_equal(w.lacks, VS_PENDING_NODES);
 	w.refused = 0;
 	w.is_new = true;
 	for (int later = 0; later < 2; later++) {
@@ -309,7 +309,7 @@ static void what_is_busy_for_slurm_is_a_reason_but_no_shortage(void **state)
 	have_jobs(0, 5);
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
 	assert_int_equal(w.refused, 1);
-	assert_int_equal(w.lacks, VS_LACKS_NODES);
+	assert_int_equal(w.lacks, VS_PENDING_NODES);
 	assert_int_equal(w.need, 4);
 	/* there may be any number of VFs: the nodes are those of jobs */
 	assert_string_equal(w.why, "2 nodes free");
@@ -317,7 +317,7 @@ static void what_is_busy_for_slurm_is_a_reason_but_no_shortage(void **state)
 	w.room = 7;
 	bit_set_all(bits);
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
-	assert_int_equal(w.lacks, VS_LACKS_NODES);
+	assert_int_equal(w.lacks, VS_PENDING_NODES);
 	assert_string_equal(w.why, "1 free");
 	w.start = time(NULL) + 600;
 	bit_set_all(bits);
@@ -327,7 +327,7 @@ static void what_is_busy_for_slurm_is_a_reason_but_no_shortage(void **state)
 	bit_set_all(bits);
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 3, 3, 3), 0);
 	assert_int_equal(w.refused, 3);
-	assert_int_equal(w.lacks, VS_LACKS_NODES);
+	assert_int_equal(w.lacks, VS_PENDING_NODES);
 	assert_int_equal(w.need, 3);
 	assert_string_equal(w.why, "1 free");
 	/* of which kinds there are is seen from candidates all over */

@@ -105,7 +105,7 @@ static void what_is_kept_for_others_is_no_room(void **state)
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
 	assert_string_equal(w.why, ", kept for jobs before it");
 	assert_true(w.need == 4 && w.have == 8);
-	assert_int_equal(w.lacks, VS_LACKS_TURN);
+	assert_int_equal(w.lacks, VS_PENDING_TURN);
 	for (int i = 0; i < 3; i++)		/* jobs run on these */
 		bit_clear(idle_node_bitmap, i);
 	bit_set_all(bits);
@@ -117,7 +117,7 @@ static void what_is_kept_for_others_is_no_room(void **state)
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 4, 4, 4), 0);
 	assert_int_equal(job.start_time, now + 200);
 	assert_int_equal(w.refused, 1);
-	assert_int_equal(w.lacks, VS_LACKS_TURN);
+	assert_int_equal(w.lacks, VS_PENDING_TURN);
 	w.spare = w.left = 0;
 	w.ours[7] = false;
 	bit_set_all(bits);
@@ -140,7 +140,7 @@ static void no_room_and_none_to_spare_is_kept_for_others_too(void **state)
 		bit_set_all(bits);
 		ask(modes[i], 1, 1, 1);
 		assert_int_equal(w.refused, 2 * i + 1);
-		assert_int_equal(w.lacks, VS_LACKS_TURN);
+		assert_int_equal(w.lacks, VS_PENDING_TURN);
 		assert_string_equal(w.why, ", kept for jobs before it");
 		assert_true(w.need == 1 && w.have == 0);
 		/* nobody is before it: VFs lack, and no turn */
@@ -148,7 +148,7 @@ static void no_room_and_none_to_spare_is_kept_for_others_too(void **state)
 		bit_set_all(bits);
 		ask(modes[i], 1, 1, 1);
 		assert_int_equal(w.refused, 2 * i + 2);
-		assert_int_equal(w.lacks, VS_LACKS_VFS);
+		assert_int_equal(w.lacks, VS_PENDING_VFS);
 		assert_string_equal(w.why, "; of 0");
 	}
 }
@@ -252,7 +252,7 @@ static void stock_looks_ahead_once_where_no_other_vm_gives_vfs(void **state)
 	assert_int_equal(job.start_time, now + 900);
 	assert_null(job.job_resrcs);
 	nodes_are("12");
-	assert_int_equal(w.lacks, VS_LACKS_NODES);
+	assert_int_equal(w.lacks, VS_PENDING_NODES);
 }
 
 static void nor_is_it_forgotten_that_vfs_alone_are_lacking(void **state)
@@ -270,7 +270,7 @@ static void nor_is_it_forgotten_that_vfs_alone_are_lacking(void **state)
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
 	assert_int_equal(job.start_time, now + 800);
 	nodes_are("01");
-	assert_int_equal(w.lacks, VS_LACKS_VFS);
+	assert_int_equal(w.lacks, VS_PENDING_VFS);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)

@@ -45,8 +45,8 @@ bool vs_claim_fits(struct vs_core *c, struct vs_node *n);
 /* By node->kept->exists. */
 size_t vs_capacity_count(struct vs_core *c, const struct vs_node *like);
 /* query.c: between these two nothing is changed, and what was asked once holds. */
-void vs_question_begin(void);
-void vs_question_end(void);
+void vs_query_begin(void);
+void vs_query_end(void);
 /* Why no VM can be made for it, whatever room there is; NULL: it can, or has
  * one. */
 const char *vs_clone_blocked(struct vs_core *c, const struct vs_node *n);
@@ -97,29 +97,29 @@ void vs_clone_hosts_free(void);
 /* query.c: answers for the select plugin; lock held */
 size_t vs_query_capacity(struct vs_core *c, const int *ids, size_t n,
 			 enum vs_avail *out, char *why, size_t why_size);
-int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
-		 size_t *nsurplus, struct vs_err *err);
+int vs_query_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
+		   size_t *nsurplus, struct vs_err *err);
 /*
  * Static capacity per profile, each by itself: a "no" must be certain. What is
  * not known yet is no reason to say never. Returns false and sets err if these
  * nodes can never all be had.
  */
-bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
-		 struct vs_err *err);
+bool vs_query_ever(struct vs_core *c, const int *ids, size_t n,
+		   struct vs_err *err);
 /* Its two parts: how many nodes of each profile are asked for (need has room for
  * all profiles), and whether empty hosts would hold them. The second reads env and
  * the tables alone, and needs no lock if they are a snapshot's. */
-void vs_ask_needs(const struct vs_core *c, const int *ids, size_t n,
-		  size_t *need);
+void vs_query_needs(const struct vs_core *c, const int *ids, size_t n,
+		    size_t *need);
 bool vs_query_fits(const struct vs_place_env *env,
 		   const struct vs_place_tables *t, const size_t *need,
 		   struct vs_err *err);
-const char *vs_ask_blocked(const struct vs_core *c);	/* NULL: may serve */
+const char *vs_query_blocked(const struct vs_core *c);	/* NULL: may serve */
 
 /* capacity.c: answers for who judges submissions, as in run/api.h; lock held */
 size_t vs_submit_capacity(struct vs_core *c, const int *ids, size_t n,
 			  size_t want, bool more);
 void vs_submit_kinds(const struct vs_core *c, const int *ids, size_t n,
-		     struct vs_kind *out, char ***names);
+		     struct vs_vm_type *out, char ***names);
 
 #endif

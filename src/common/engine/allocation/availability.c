@@ -42,7 +42,7 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 	if (vm && vs_node_vm_unsure(vm))
 		return VS_AVAIL_NONE;
 	if (vm && vm->power == VS_POWER_ON) {
-		if (vs_node_given(n))
+		if (vs_node_is_preempting(n))
 			return VS_AVAIL_NONE;
 		/* It holds its VF already; whether it must be rebuilt first
 		 * only decides how warm it is. */

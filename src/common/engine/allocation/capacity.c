@@ -77,7 +77,7 @@ size_t vs_submit_capacity(struct vs_core *c, const int *ids, size_t n,
 }
 
 void vs_submit_kinds(const struct vs_core *c, const int *ids, size_t n,
-		     struct vs_kind *out, char ***names)
+		     struct vs_vm_type *out, char ***names)
 {
 	size_t count = c->conf ? c->conf->nadapters : 0;
 
@@ -88,7 +88,7 @@ void vs_submit_kinds(const struct vs_core *c, const int *ids, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		const struct vs_profile *prof;
 
-		out[i] = (struct vs_kind) { .adapter = -1 };
+		out[i] = (struct vs_vm_type) { .adapter = -1 };
 		if (alien(c, ids[i]))
 			continue;
 		prof = c->nodes[ids[i]].profile;

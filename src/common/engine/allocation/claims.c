@@ -562,12 +562,12 @@ size_t vs_capacity_count(struct vs_core *c, const struct vs_node *like)
 
 /* ---- questions ------------------------------------------------------------------ */
 
-void vs_question_begin(void)
+void vs_query_begin(void)
 {
 	question = ++questions;
 }
 
-void vs_question_end(void)
+void vs_query_end(void)
 {
 	question = 0;
 }

@@ -11,7 +11,7 @@
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 
-const char *vs_ask_blocked(const struct vs_core *c)
+const char *vs_query_blocked(const struct vs_core *c)
 {
 	vs_assert_locked();
 	if (c->observe)
@@ -142,7 +142,7 @@ size_t vs_query_capacity(struct vs_core *c, const int *ids, size_t n,
 			 enum vs_avail *out, char *why, size_t why_size)
 {
 	VS_FREE struct used *used = vs_calloc(c->nprofiles + 1, sizeof(*used));
-	const char *blocked = vs_ask_blocked(c);
+	const char *blocked = vs_query_blocked(c);
 	const struct vs_node *lacks = NULL;
 	size_t room = 0;
 
@@ -154,7 +154,7 @@ size_t vs_query_capacity(struct vs_core *c, const int *ids, size_t n,
 			none_avail(c, ids, n, out);
 		return 0;
 	}
-	vs_question_begin();
+	vs_query_begin();
 	for (size_t i = 0; i < n; i++) {
 		enum vs_avail avail = VS_AVAIL_FOREIGN;
 		const struct vs_node_summary *k;
@@ -179,7 +179,7 @@ size_t vs_query_capacity(struct vs_core *c, const int *ids, size_t n,
 			lacks = &c->nodes[ids[i]];
 		room += served;
 	}
-	vs_question_end();
+	vs_query_end();
 	room -= counted_twice(c, used);
 	if (why)
 		room_why(c, lacks, why, why_size);
@@ -281,11 +281,11 @@ static size_t kind_goes(struct vs_core *c, const int *ids, size_t *at,
 	return kept;
 }
 
-int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
-		 size_t *nsurplus, struct vs_err *err)
+int vs_query_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
+		   size_t *nsurplus, struct vs_err *err)
 {
 	VS_FREE size_t *at = vs_calloc(n + 1, sizeof(*at));
-	const char *blocked = vs_ask_blocked(c);
+	const char *blocked = vs_query_blocked(c);
 	const struct vs_node *none = NULL;
 	size_t count = 0, fits;
 
@@ -317,8 +317,8 @@ int vs_ask_check(struct vs_core *c, const int *ids, size_t n, size_t *surplus,
 	return *nsurplus ? -1 : 0;
 }
 
-void vs_ask_needs(const struct vs_core *c, const int *ids, size_t n,
-		  size_t *need)
+void vs_query_needs(const struct vs_core *c, const int *ids, size_t n,
+		    size_t *need)
 {
 	vs_assert_locked();
 	memset(need, 0, c->nprofiles * sizeof(*need));
@@ -354,15 +354,15 @@ bool vs_query_fits(const struct vs_place_env *env,
 	return true;
 }
 
-bool vs_ask_ever(struct vs_core *c, const int *ids, size_t n,
-		 struct vs_err *err)
+bool vs_query_ever(struct vs_core *c, const int *ids, size_t n,
+		   struct vs_err *err)
 {
 	VS_FREE size_t *need = vs_calloc(c->nprofiles + 1, sizeof(*need));
 	const struct vs_place_tables tables = vs_tables_get(c);
 	struct vs_place_env env;
 
 	vs_assert_locked();
-	vs_ask_needs(c, ids, n, need);
+	vs_query_needs(c, ids, n, need);
 	if (!c->ready)
 		return true;
 	vs_env_fill(c, &env);

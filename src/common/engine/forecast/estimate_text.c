@@ -22,7 +22,7 @@
 #define MOVED_S 60
 
 /* `need` of its nodes, those first that hold a place. */
-static size_t choose(struct vs_core *c, const struct vs_refused *r, int *ids)
+static size_t choose(struct vs_core *c, const struct vs_pending *r, int *ids)
 {
 	size_t n = 0;
 
@@ -38,7 +38,7 @@ static size_t choose(struct vs_core *c, const struct vs_refused *r, int *ids)
 	return n;
 }
 
-static int64_t estimate(struct vs_core *c, const struct vs_refused *r,
+static int64_t estimate(struct vs_core *c, const struct vs_pending *r,
 			int64_t now)
 {
 	const struct vs_plan *p = vs_timeline_job_plan(&vs_forecast.timeline,
@@ -58,23 +58,23 @@ static int64_t estimate(struct vs_core *c, const struct vs_refused *r,
 	return n ? vs_start_time(c, &a, ids, n, now) : 0;
 }
 
-bool vs_estimate_is_due(const struct vs_refused *r, int64_t now_ms)
+bool vs_estimate_is_due(const struct vs_pending *r, int64_t now_ms)
 {
 	return !r->expected_ms || now_ms - r->expected_ms >= EXPECT_MS;
 }
 
-void vs_estimate_update(struct vs_core *c, struct vs_refused *r, int64_t now_ms)
+void vs_estimate_update(struct vs_core *c, struct vs_pending *r, int64_t now_ms)
 {
 	int64_t now = vs_wall_ms() / 1000, at;
 
 	r->expected_ms = now_ms;
-	at = vs_ask_blocked(c) ? 0 : estimate(c, r, now);
+	at = vs_query_blocked(c) ? 0 : estimate(c, r, now);
 	if (r->expected <= now || at - r->expected >= MOVED_S ||
 	    r->expected - at >= MOVED_S)
 		r->expected = at;
 }
 
-int64_t vs_estimate_start(const struct vs_refused *r)
+int64_t vs_estimate_start(const struct vs_pending *r)
 {
 	return r->expected - vs_wall_ms() / 1000 < VS_START_UNKNOWN / 12 ?
 		r->expected : 0;
@@ -147,7 +147,7 @@ static const char *ordinal(size_t n)
 	       n % 10 == 3 ? "rd" : "th";
 }
 
-void vs_estimate_text(const struct vs_refused *r, char *out, size_t size)
+void vs_estimate_text(const struct vs_pending *r, char *out, size_t size)
 {
 	int64_t now = vs_wall_ms() / 1000;
 	char which[32] = "", at[32];
@@ -168,7 +168,7 @@ void vs_estimate_text(const struct vs_refused *r, char *out, size_t size)
 			 r->why, which, at);
 }
 
-void vs_estimate_forget(struct vs_refused *r)
+void vs_estimate_forget(struct vs_pending *r)
 {
 	r->expected = r->expected_ms = 0;
 }

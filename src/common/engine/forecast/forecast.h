@@ -12,7 +12,7 @@
 
 struct vs_core;
 struct vs_node;
-struct vs_refused;
+struct vs_pending;
 
 /* occupancy.c: keeping it true; lock held */
 void vs_forecast_renew(struct vs_core *c);	/* nodes, profiles are others */
@@ -56,18 +56,18 @@ void vs_forecast_refused(struct vs_core *c, const struct vs_requesting_job *a,
 			 const int *ids, size_t n);
 
 /* estimate_text.c: when a job that was refused may begin, in words; lock held */
-bool vs_estimate_is_due(const struct vs_refused *r, int64_t now_ms);
+bool vs_estimate_is_due(const struct vs_pending *r, int64_t now_ms);
 /* What was reckoned holds no more. */
-void vs_estimate_forget(struct vs_refused *r);
-void vs_estimate_update(struct vs_core *c, struct vs_refused *r,
+void vs_estimate_forget(struct vs_pending *r);
+void vs_estimate_update(struct vs_core *c, struct vs_pending *r,
 			int64_t now_ms);
-int64_t vs_estimate_start(const struct vs_refused *r);	/* 0: nobody knows */
+int64_t vs_estimate_start(const struct vs_pending *r);	/* 0: nobody knows */
 /* "needs 4 sriov-roce VFs on 4 nodes", which are like these. */
 void vs_need_text(struct vs_core *c, const int *ids, size_t n, size_t need,
 		  char *out, size_t size);
 /* "..., 3 free": have and why as api.h's refused() has them. */
 void vs_shortage_text(struct vs_core *c, const int *ids, size_t n, size_t need,
 		      size_t have, const char *why, char *out, size_t size);
-void vs_estimate_text(const struct vs_refused *r, char *out, size_t size);
+void vs_estimate_text(const struct vs_pending *r, char *out, size_t size);
 
 #endif

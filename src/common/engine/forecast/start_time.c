@@ -231,7 +231,7 @@ static int64_t when_all(struct vs_core *c, const struct vs_requesting_job *a,
 	int64_t at = from, soon = later_of(from, a->now + SOON);
 	const size_t *need;
 
-	if (vs_ask_blocked(c))
+	if (vs_query_blocked(c))
 		return blocked_for_long(c) ? a->now + VS_START_UNKNOWN : soon;
 	soon = later_of(soon, vs_clones_open(c));
 	shared_renew(c);
@@ -333,7 +333,7 @@ bool vs_forecast_others_release(struct vs_core *c,
 	struct vs_applicant who;
 
 	vs_assert_locked();
-	if (vs_ask_blocked(c) || !only_room_lacks(c, ids, n, among, &kind) ||
+	if (vs_query_blocked(c) || !only_room_lacks(c, ids, n, among, &kind) ||
 	    vs_capacity_profile(c, kind)->room[0] || vf_is_free(c, kind))
 		return true;
 	shared_renew(c);

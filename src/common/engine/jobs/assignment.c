@@ -68,7 +68,7 @@ void vs_assignment_note(struct vs_core *c, const struct vs_wait *w,
 	for (size_t i = 0; i < w->n; i++)
 		row_fill(c, &c->nodes[w->ids[i]], &g->rows[i]);
 	g->rows[0].admin_comment = c->conf->admin_comment;
-	g->rows[0].took = vs_took_words(c, w, now_ms);
+	g->rows[0].took = vs_startup_times_text(c, w, now_ms);
 	vs_outbox_post_assignment(g);
 }
 

@@ -10,7 +10,7 @@
 #include "engine/state/state.h"
 
 /* Don't boot a VM that nobody waits for. */
-void vs_boot_for_nobody(struct vs_node *n)
+void vs_boot_cancel(struct vs_node *n)
 {
 	n->claims.left_ms = 0;
 	if (vs_node_is(n, VS_COND_RELEASED))

@@ -81,7 +81,7 @@ static void claim(struct vs_core *c, struct vs_node *n, uint32_t job,
 	vs_node_release(n, false);
 	n->claims.left_ms = n->claims.promised_ms = 0;
 	vs_retry_reset(n);
-	n->took = (struct vs_took) { 0 };
+	n->took = (struct vs_startup_times) { 0 };
 	vs_forecast_update_node(c, n);
 }
 
@@ -114,7 +114,7 @@ static int job_places(struct vs_core *c, const int *ids, size_t n,
 		      struct vs_node **place, size_t *nplace,
 		      struct vs_err *err)
 {
-	const char *blocked = vs_ask_blocked(c);
+	const char *blocked = vs_query_blocked(c);
 
 	*nplace = 0;
 	if (blocked)
@@ -144,11 +144,11 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n, struct vs_err *err)
 {
 	VS_FREE struct vs_node **place = vs_calloc(n + 1, sizeof(*place));
-	struct vs_refused *r;
+	struct vs_pending *r;
 	size_t nplace;
 
 	vs_assert_locked();
-	for (size_t i = 0; i < n && !vs_ask_blocked(c); i++) {
+	for (size_t i = 0; i < n && !vs_query_blocked(c); i++) {
 		struct vs_node *node = vs_node_at(c, ids[i]);
 
 		if (node)
@@ -173,9 +173,9 @@ int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 	vs_forecast_settled(job);
 	HASH_FIND(hh, vs_jobs.refused, &job, sizeof(job), r);
 	vs_metrics_began(r, vs_clock());
-	vs_took_begin(c, ids, n, r, vs_clock());
+	vs_startup_times_begin(c, ids, n, r, vs_clock());
 	if (r)
-		vs_refused_free(r);
+		vs_pending_free(r);
 	return 0;
 }
 
@@ -234,10 +234,10 @@ static void node_leaves(struct vs_core *c, struct vs_node *n, uint32_t job)
 		return;		/* others share it */
 	vs_node_rebuild(n, false);
 	vs_node_removable(n, true);	/* what was made for it may go */
-	if (n->profile->retention != VS_RETAIN_WARM || vs_node_given(n))
+	if (n->profile->retention != VS_RETAIN_WARM || vs_node_is_preempting(n))
 		vs_node_vacate(n, 0);
 	if (n->flags & VS_NODE_POWERING_UP)
-		vs_boot_for_nobody(n);
+		vs_boot_cancel(n);
 	else if (n->flags & VS_NODE_POWERED_DOWN)
 		n->claims.left_ms = vs_clock();
 }
@@ -281,12 +281,12 @@ void vs_job_end(struct vs_core *c, uint32_t job, const int *ids, size_t n,
 /* Everything about jobs is forgotten: this is no active controller. */
 void vs_jobs_clear(void)
 {
-	struct vs_refused *r, *tmp;
+	struct vs_pending *r, *tmp;
 
 	vs_assert_locked();
 	while (*vs_waits_first())
 		vs_wait_end(vs_waits_first());
 	vs_assignments_clear();
 	HASH_ITER(hh, vs_jobs.refused, r, tmp)
-		vs_refused_free(r);
+		vs_pending_free(r);
 }

@@ -25,15 +25,15 @@ void vs_job_wait(struct vs_core *c, uint32_t job, uint32_t restart,
 void vs_job_started(struct vs_core *c, const struct vs_wait *w);
 void vs_jobs_clear(void);
 /* All jobs that were refused (uthash by job); this one, NULL: it was not. */
-struct vs_refused *vs_refusals(void);
-struct vs_refused *vs_refusal(uint32_t job);
+struct vs_pending *vs_refusals(void);
+struct vs_pending *vs_refusal(uint32_t job);
 /* The ids of nodes in waits and refusals are others: fn changes each list. */
 void vs_jobs_renumber(void (*fn)(void *arg, int *ids, size_t *n), void *arg);
 
 /* job_ended.c; lock held */
 /* The job that the node was powered up for is gone: Slurm gets the node back, and
  * its VM isn't booted. */
-void vs_boot_for_nobody(struct vs_node *n);
+void vs_boot_cancel(struct vs_node *n);
 /* Slurm ends a job on this node whose VM is off: no job for a while. */
 void vs_guest_lost_begin(const struct vs_core *c, struct vs_node *n,
 			 int64_t now_ms);
@@ -57,27 +57,27 @@ void vs_node_removable(struct vs_node *n, bool on);
  * it (on); or its VM is right, or no job waits. */
 void vs_node_rebuild(struct vs_node *n, bool on);
 /* The node's VM goes with its job: it is promised to a preemptor at now_ms, which
- * counts for a minute (vs_node_given()). 0: it is not promised. */
+ * counts for a minute (vs_node_is_preempting()). 0: it is not promised. */
 void vs_node_promise(struct vs_node *n, int64_t now_ms);
 
 /* pending.c; lock held */
-void vs_refused_free(struct vs_refused *r);
-void vs_job_refused(struct vs_core *c, const struct vs_requesting_job *a,
-		    const int *ids, size_t n, size_t need, const char *why);
+void vs_pending_free(struct vs_pending *r);
+void vs_job_set_pending(struct vs_core *c, const struct vs_requesting_job *a,
+			const int *ids, size_t n, size_t need, const char *why);
 /* It waits for VFs, and was told so lately. */
-bool vs_job_lacks_vfs(const struct vs_refused *r, int64_t now_ms);
-bool vs_jobs_want_vfs(void);	/* any of them */
+bool vs_job_needs_vfs(const struct vs_pending *r, int64_t now_ms);
+bool vs_jobs_need_vfs(void);	/* any of them */
 /* Some of those that were refused, others the next time: at most max of them,
  * their number. lacking: of those that lack VFs. */
-size_t vs_jobs_in_turn(bool lacking, int64_t now_ms,
-		       unsigned int *turn, uint32_t *jobs, size_t max);
+size_t vs_jobs_next(bool lacking, int64_t now_ms,
+		    unsigned int *turn, uint32_t *jobs, size_t max);
 /* What Slurm says now of a job that was refused: whether and why it waits, and when
  * backfill would start it (s since the epoch, 0: not planned). */
 void vs_job_rechecked(uint32_t job, enum vs_job_waits waits,
 		      int64_t start);
 /* What it waits for, as it is said. */
-void vs_job_words(struct vs_core *c, const struct vs_refused *r, char *out,
-		  size_t size);
+void vs_job_pending_text(struct vs_core *c, const struct vs_pending *r,
+			 char *out, size_t size);
 void vs_job_reasons(struct vs_core *c, int64_t now_ms);
 
 /* observe_mode.c: what would be done for a job; lock held */
@@ -87,13 +87,13 @@ const char *vs_observe_blocked(const struct vs_core *c);
  * Returns -1 and sets err if it would not be served. */
 int vs_observe_place(struct vs_core *c, struct vs_node *n,
 		     struct vs_place_node *at, struct vs_err *err);
-void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
-		    size_t size);
+void vs_observe_text(struct vs_core *c, const struct vs_pending *r, char *out,
+		     size_t size);
 
 /* prolog_wait.c; lock held */
 struct vs_wait_id { uint32_t job, restart; };
 void vs_wait_end(struct vs_wait **link);	/* unlinked and freed */
-void vs_waits_pass(struct vs_core *c, int64_t now_ms);
+void vs_waits_update(struct vs_core *c, int64_t now_ms);
 /* All that wait. Returns how many; the caller frees *out. */
 size_t vs_waits_list(struct vs_wait_id **out);
 /* The job was requeued or cancelled while it waited: its prolog is answered. Nothing

@@ -6,7 +6,7 @@
 #include "engine/state/core_i.h"
 
 struct vs_jobs {
-	struct vs_refused *refused;	/* uthash by job */
+	struct vs_pending *refused;	/* uthash by job */
 	unsigned int reasons_turn;	/* whose turn it is of these */
 };
 extern struct vs_jobs vs_jobs;

@@ -81,8 +81,8 @@ static void say_places(const struct vs_place_node *all, size_t n,
 		vs_buf_printf(b, " and %zu more", n - SAID);
 }
 
-void vs_observe_say(struct vs_core *c, const struct vs_refused *r, char *out,
-		    size_t size)
+void vs_observe_text(struct vs_core *c, const struct vs_pending *r, char *out,
+		     size_t size)
 {
 	struct vs_buf b = VS_BUF_INIT(2048);
 	struct vs_node *nodes[MOST];

@@ -19,7 +19,7 @@
 #include "util/mem.h"
 #include "util/time.h"
 
-void vs_refused_free(struct vs_refused *r)
+void vs_pending_free(struct vs_pending *r)
 {
 	vs_forecast_settled(r->job);
 	HASH_DEL(vs_jobs.refused, r);
@@ -29,20 +29,20 @@ void vs_refused_free(struct vs_refused *r)
 
 /* A job is tested part by part, in each of its partitions, and by backfill: the
  * strongest word of late counts, of equal ones the scheduler's own. */
-static bool counts_more(const struct vs_refused *r,
+static bool counts_more(const struct vs_pending *r,
 			const struct vs_requesting_job *a)
 {
 	int64_t age_ms = vs_clock() - r->at_ms;
 
-	return (r->lacks < a->lacks && age_ms < VS_REFUSAL_COUNTS_MS) ||
+	return (r->lacks < a->lacks && age_ms < VS_PENDING_COUNTS_MS) ||
 	       (r->lacks <= a->lacks && a->in_backfill && !r->in_backfill &&
-		age_ms < VS_REFUSAL_FRESH_MS);
+		age_ms < VS_PENDING_FRESH_MS);
 }
 
-bool vs_job_lacks_vfs(const struct vs_refused *r, int64_t now_ms)
+bool vs_job_needs_vfs(const struct vs_pending *r, int64_t now_ms)
 {
-	return r->lacks == VS_LACKS_VFS &&
-	       now_ms - r->at_ms < VS_REFUSAL_FRESH_MS;
+	return r->lacks == VS_PENDING_VFS &&
+	       now_ms - r->at_ms < VS_PENDING_FRESH_MS;
 }
 
 /* What of VFs is to be said of a job for whose nodes Slurm waits; "": nothing. */
@@ -63,28 +63,28 @@ static void nodes_words(struct vs_core *c, const int *ids, size_t n,
 		snprintf(why, size, "%s, %s", needs, have);
 }
 
-void vs_job_refused(struct vs_core *c, const struct vs_requesting_job *a,
-		    const int *ids, size_t n, size_t need, const char *why)
+void vs_job_set_pending(struct vs_core *c, const struct vs_requesting_job *a,
+			const int *ids, size_t n, size_t need, const char *why)
 {
 	uint32_t job = a->job;
-	char words[sizeof(((struct vs_refused *)0)->why)];
-	struct vs_refused *r;
+	char words[sizeof(((struct vs_pending *)0)->why)];
+	struct vs_pending *r;
 
 	vs_assert_locked();
-	if (!a->in_backfill && a->lacks != VS_LACKS_NODES)
+	if (!a->in_backfill && a->lacks != VS_PENDING_NODES)
 		vs_forecast_refused(c, a, ids, n);
-	if (a->lacks == VS_LACKS_NODES) {
+	if (a->lacks == VS_PENDING_NODES) {
 		nodes_words(c, ids, n, need, why, words, sizeof(words));
 		why = words;
 	}
 	HASH_FIND(hh, vs_jobs.refused, &job, sizeof(job), r);
-	vs_metrics_lacks(r, a->lacks, vs_clock());
+	vs_metrics_pending(r, a->lacks, vs_clock());
 	if (!why[0] || (r && counts_more(r, a)))
 		return;
 	if (!r) {
 		r = vs_calloc(1, sizeof(*r));
 		r->job = job;
-		vs_metrics_lacks(r, a->lacks, vs_clock());
+		vs_metrics_pending(r, a->lacks, vs_clock());
 		HASH_ADD(hh, vs_jobs.refused, job, sizeof(r->job), r);
 	}
 	/* The time that is said was reckoned for other counts. */
@@ -102,30 +102,30 @@ void vs_job_refused(struct vs_core *c, const struct vs_requesting_job *a,
 	vs_strlcpy(r->why, why, sizeof(r->why));
 }
 
-bool vs_jobs_want_vfs(void)
+bool vs_jobs_need_vfs(void)
 {
-	const struct vs_refused *r = vs_jobs.refused;
+	const struct vs_pending *r = vs_jobs.refused;
 
 	vs_assert_locked();
-	while (r && r->lacks == VS_LACKS_NODES)
+	while (r && r->lacks == VS_PENDING_NODES)
 		r = r->hh.next;
 	return r;
 }
 
-size_t vs_jobs_in_turn(bool lacking, int64_t now_ms,
-		       unsigned int *turn, uint32_t *jobs, size_t max)
+size_t vs_jobs_next(bool lacking, int64_t now_ms,
+		    unsigned int *turn, uint32_t *jobs, size_t max)
 {
-	struct vs_refused *r, *tmp;
+	struct vs_pending *r, *tmp;
 	size_t n = 0, first, i = 0, count;
 
 	HASH_ITER(hh, vs_jobs.refused, r, tmp)
-		n += !lacking || vs_job_lacks_vfs(r, now_ms);
+		n += !lacking || vs_job_needs_vfs(r, now_ms);
 	count = n < max ? n : max;
 	first = n > max ? *turn % n : 0;
 	HASH_ITER(hh, vs_jobs.refused, r, tmp) {
 		size_t at;
 
-		if (lacking && !vs_job_lacks_vfs(r, now_ms))
+		if (lacking && !vs_job_needs_vfs(r, now_ms))
 			continue;
 		at = (i++ + n - first) % n;
 		if (at < count)
@@ -136,22 +136,22 @@ size_t vs_jobs_in_turn(bool lacking, int64_t now_ms,
 }
 
 /* It waits for something else now, and nobody asks whether VFs would do. */
-static bool other_reason(const struct vs_refused *r, enum vs_job_waits waits)
+static bool other_reason(const struct vs_pending *r, enum vs_job_waits waits)
 {
 	return waits == VS_WAITS_ELSE &&
-	       vs_clock() - r->at_ms >= VS_REFUSAL_ASKED_MS;
+	       vs_clock() - r->at_ms >= VS_PENDING_ASKED_MS;
 }
 
 /* What its record says of it isn't true any more. */
-static void refused_over(struct vs_refused *r)
+static void refused_over(struct vs_pending *r)
 {
 	if (r->told[0])
 		vs_outbox_post(VS_REQUEST_REASON, NULL, r->job, false, "");
-	vs_refused_free(r);
+	vs_pending_free(r);
 }
 
 /* Slurm's first word on it replaces what was estimated. */
-static void plan_known(struct vs_refused *r, int64_t start)
+static void plan_known(struct vs_pending *r, int64_t start)
 {
 	if (start && !r->planned) {
 		vs_estimate_forget(r);
@@ -163,7 +163,7 @@ static void plan_known(struct vs_refused *r, int64_t start)
 void vs_job_rechecked(uint32_t job, enum vs_job_waits waits,
 		      int64_t start)
 {
-	struct vs_refused *r;
+	struct vs_pending *r;
 
 	vs_assert_locked();
 	HASH_FIND(hh, vs_jobs.refused, &job, sizeof(job), r);
@@ -177,7 +177,7 @@ void vs_job_rechecked(uint32_t job, enum vs_job_waits waits,
 
 /* Slurm rewrites a pending job's reason in every cycle: say it again, but not
  * more often than people read. */
-static bool is_due(const struct vs_refused *r, const char *why, int64_t now_ms)
+static bool is_due(const struct vs_pending *r, const char *why, int64_t now_ms)
 {
 	return now_ms - r->told_ms >= (strcmp(why, r->told) ? 1000 : 3000);
 }
@@ -185,18 +185,18 @@ static bool is_due(const struct vs_refused *r, const char *why, int64_t now_ms)
 #define LOOKS_PER_PASS 16
 #define WORDS_PER_PASS 64
 
-void vs_job_words(struct vs_core *c, const struct vs_refused *r, char *out,
-		  size_t size)
+void vs_job_pending_text(struct vs_core *c, const struct vs_pending *r,
+			 char *out, size_t size)
 {
 	vs_assert_locked();
 	if (c->observe)
-		vs_observe_say(c, r, out, size);
+		vs_observe_text(c, r, out, size);
 	else
 		vs_estimate_text(r, out, size);
 }
 
 /* look: its time may be estimated anew. True: it was. */
-static bool say_reason(struct vs_core *c, struct vs_refused *r, bool look,
+static bool say_reason(struct vs_core *c, struct vs_pending *r, bool look,
 		       int64_t now_ms)
 {
 	char words[sizeof(r->told)];
@@ -208,7 +208,7 @@ static bool say_reason(struct vs_core *c, struct vs_refused *r, bool look,
 		vs_estimate_update(c, r, now_ms);
 	else if (!r->expected_ms)
 		return false;		/* in its turn */
-	vs_job_words(c, r, words, sizeof(words));
+	vs_job_pending_text(c, r, words, sizeof(words));
 	if (!is_due(r, words, now_ms))
 		return look;
 	vs_strlcpy(r->told, words, sizeof(r->told));
@@ -221,10 +221,10 @@ static bool say_reason(struct vs_core *c, struct vs_refused *r, bool look,
 void vs_job_reasons(struct vs_core *c, int64_t now_ms)
 {
 	uint32_t jobs[WORDS_PER_PASS];
-	struct vs_refused *r;
+	struct vs_pending *r;
 	int looks = 0;
-	size_t n = vs_jobs_in_turn(false, now_ms, &vs_jobs.reasons_turn, jobs,
-				   VS_COUNT(jobs));
+	size_t n = vs_jobs_next(false, now_ms, &vs_jobs.reasons_turn, jobs,
+				VS_COUNT(jobs));
 
 	vs_assert_locked();
 	for (size_t i = 0; i < n; i++) {
@@ -237,14 +237,14 @@ void vs_job_reasons(struct vs_core *c, int64_t now_ms)
 	}
 }
 
-struct vs_refused *vs_refusals(void)
+struct vs_pending *vs_refusals(void)
 {
 	return vs_jobs.refused;
 }
 
-struct vs_refused *vs_refusal(uint32_t job)
+struct vs_pending *vs_refusal(uint32_t job)
 {
-	struct vs_refused *r;
+	struct vs_pending *r;
 
 	HASH_FIND(hh, vs_jobs.refused, &job, sizeof(job), r);
 	return r;
@@ -252,7 +252,7 @@ struct vs_refused *vs_refusal(uint32_t job)
 
 void vs_jobs_renumber(void (*fn)(void *arg, int *ids, size_t *n), void *arg)
 {
-	struct vs_refused *r, *tmp;
+	struct vs_pending *r, *tmp;
 
 	for (struct vs_wait *w = *vs_waits_first(); w; w = w->next)
 		fn(arg, w->ids, &w->n);

@@ -36,7 +36,7 @@ static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
 		up += node_up(c, &c->nodes[w->ids[i]]);
 	*ok = true;
 	if (up == w->n) {
-		took = vs_took_words(c, w, now_ms);
+		took = vs_startup_times_text(c, w, now_ms);
 		vs_info("JobId=%u all nodes are up nodes=%zu ms=%lld%s%s",
 			w->job, w->n, (long long)(now_ms > w->since_ms ?
 						  now_ms - w->since_ms : 0),
@@ -61,7 +61,7 @@ void vs_wait_end(struct vs_wait **link)
 	free(w);
 }
 
-void vs_waits_pass(struct vs_core *c, int64_t now_ms)
+void vs_waits_update(struct vs_core *c, int64_t now_ms)
 {
 	struct vs_wait **link = vs_waits_first();
 
@@ -77,7 +77,7 @@ void vs_waits_pass(struct vs_core *c, int64_t now_ms)
 		if (ok) {
 			vs_job_started(c, w);
 			vs_assignment_note(c, w, now_ms);
-			vs_took_end(c, w, now_ms);
+			vs_startup_times_end(c, w, now_ms);
 		}
 		vs_outbox_post(VS_REQUEST_PROLOG, NULL, w->job, ok, NULL);
 		vs_wait_end(link);

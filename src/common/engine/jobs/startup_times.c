@@ -22,15 +22,15 @@ static bool others_wait(const struct vs_node *n)
 	return false;
 }
 
-void vs_took_begin(struct vs_core *c, const int *ids, size_t n,
-		   const struct vs_refused *r, int64_t now_ms)
+void vs_startup_times_begin(struct vs_core *c, const int *ids, size_t n,
+			    const struct vs_pending *r, int64_t now_ms)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct vs_node *node = vs_node_at(c, ids[i]);
 
 		if (!node || others_wait(node))
 			continue;
-		node->took = (struct vs_took) {
+		node->took = (struct vs_startup_times) {
 			.began_ms = now_ms,
 			.lacked_ms = r && r->lacked_ms ?
 				now_ms - r->lacked_ms : 0,
@@ -39,9 +39,9 @@ void vs_took_begin(struct vs_core *c, const int *ids, size_t n,
 	}
 }
 
-void vs_took_note(struct vs_node *n, int what, int64_t ms)
+void vs_startup_times_note(struct vs_node *n, int what, int64_t ms)
 {
-	struct vs_took *t = &n->took;
+	struct vs_startup_times *t = &n->took;
 
 	if (!t->began_ms)
 		return;
@@ -65,7 +65,8 @@ void vs_took_note(struct vs_node *n, int what, int64_t ms)
 	t->cold = true;		/* a warm one that had to be built anew, too */
 }
 
-void vs_took_end(struct vs_core *c, const struct vs_wait *w, int64_t now_ms)
+void vs_startup_times_end(struct vs_core *c, const struct vs_wait *w,
+			  int64_t now_ms)
 {
 	for (size_t i = 0; i < w->n; i++)
 		c->nodes[w->ids[i]].took.up_ms = now_ms;
@@ -88,15 +89,15 @@ static void word_add(char **text, const char *key, int64_t ms)
 	*text = more;
 }
 
-char *vs_took_words(const struct vs_core *c, const struct vs_wait *w,
-		    int64_t now_ms)
+char *vs_startup_times_text(const struct vs_core *c, const struct vs_wait *w,
+			    int64_t now_ms)
 {
-	struct vs_took most = { 0 };
+	struct vs_startup_times most = { 0 };
 	size_t cold = 0;
 	char *text;
 
 	for (size_t i = 0; i < w->n; i++) {
-		const struct vs_took *t = &c->nodes[w->ids[i]].took;
+		const struct vs_startup_times *t = &c->nodes[w->ids[i]].took;
 
 		if (!t->began_ms)
 			return NULL;

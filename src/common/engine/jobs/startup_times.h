@@ -12,11 +12,11 @@
 
 struct vs_core;
 struct vs_node;
-struct vs_refused;
+struct vs_pending;
 struct vs_wait;
 
 /* Of a node, for its latest claim. All 0: begun before this process. */
-struct vs_took {
+struct vs_startup_times {
 	int64_t began_ms;		/* the job got the node */
 	int64_t lacked_ms;		/* so long had it lacked VFs */
 	int64_t clone_ms, change_ms;	/* change: reconfigured, moved */
@@ -26,18 +26,19 @@ struct vs_took {
 };
 
 /* A job begins on these; r: its refusal, NULL if it had none. */
-void vs_took_begin(struct vs_core *c, const int *ids, size_t n,
-		   const struct vs_refused *r, int64_t now_ms);
+void vs_startup_times_begin(struct vs_core *c, const int *ids, size_t n,
+			    const struct vs_pending *r, int64_t now_ms);
 /* One more step of the node's is done, as for vs_duration_note(). */
-void vs_took_note(struct vs_node *n, int what, int64_t ms);
+void vs_startup_times_note(struct vs_node *n, int what, int64_t ms);
 /* The job's prolog is answered: all that it waited for is there. */
-void vs_took_end(struct vs_core *c, const struct vs_wait *w, int64_t now_ms);
+void vs_startup_times_end(struct vs_core *c, const struct vs_wait *w,
+			  int64_t now_ms);
 /*
  * "waited_s=12.0 provision_s=35.2 cold=2 clone_s=20.1 power_on_s=3.0
  * boot_s=11.5", of each step the longest of its nodes; free() it. NULL: not
  * known of all of them.
  */
-char *vs_took_words(const struct vs_core *c, const struct vs_wait *w,
-		    int64_t now_ms);
+char *vs_startup_times_text(const struct vs_core *c, const struct vs_wait *w,
+			    int64_t now_ms);
 
 #endif

@@ -201,7 +201,7 @@ static void adapters_name(const struct vs_core *c, struct vs_metrics_facts *f)
 static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 {
 	int64_t now_ms = vs_clock();
-	const char *why = vs_ask_blocked(c);
+	const char *why = vs_query_blocked(c);
 	const struct vs_prefetched ahead = vs_prefetch_counts();
 
 	f->kept = *vs_metrics_counted();
@@ -221,9 +221,9 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 	f->ahead_made = ahead.made;
 	f->ahead_used = ahead.used;
 	f->ahead_removed = ahead.removed;
-	for (const struct vs_refused *r = vs_refusals(); r; r = r->hh.next) {
+	for (const struct vs_pending *r = vs_refusals(); r; r = r->hh.next) {
 		f->waits[r->lacks]++;
-		if (r->lacks != VS_LACKS_NODES && r->lacked_ms &&
+		if (r->lacks != VS_PENDING_NODES && r->lacked_ms &&
 		    now_ms - r->lacked_ms > f->oldest_ms)
 			f->oldest_ms = now_ms - r->lacked_ms;
 	}

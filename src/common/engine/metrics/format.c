@@ -356,8 +356,8 @@ static void parents(struct out *o)
 static void waits(struct out *o)
 {
 	static const char *const words[] = {
-		[VS_LACKS_VFS] = "vfs", [VS_LACKS_TURN] = "turn",
-		[VS_LACKS_NODES] = "nodes",
+		[VS_PENDING_VFS] = "vfs", [VS_PENDING_TURN] = "turn",
+		[VS_PENDING_NODES] = "nodes",
 	};
 	const struct vs_metrics_facts *f = o->f;
 

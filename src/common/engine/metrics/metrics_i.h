@@ -59,7 +59,7 @@ struct vs_metrics_facts {
 	int clones_hour, clones_max;
 	unsigned int parents[VS_CLONE_KINDS][VS_CLONE_SOURCE_STATES];
 	uint64_t ahead, ahead_made, ahead_used, ahead_removed;
-	uint64_t waits[VS_LACKS_NODES + 1];
+	uint64_t waits[VS_PENDING_NODES + 1];
 	int64_t oldest_ms;		/* of those that wait for VFs */
 	int64_t lock_us;		/* longest that slurmctld could be kept */
 };

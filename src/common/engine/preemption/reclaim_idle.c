@@ -117,7 +117,7 @@ static bool helps(struct vs_core *c, const struct vs_node *victim,
 
 /* One that still lacks a place speaks for all. */
 static const struct vs_node *wanted_like(struct vs_core *c,
-					 const struct vs_refused *r)
+					 const struct vs_pending *r)
 {
 	const struct vs_node *any = NULL;
 
@@ -155,7 +155,7 @@ static bool is_idle(const struct idle *all, const struct vs_node *n)
 
 /* One like those that the job waits for it would rather have as it is, if Slurm
  * were to look: that is seen by a refusal which doesn't name it. */
-static bool may_go(const struct vs_refused *r, const struct idle *all,
+static bool may_go(const struct vs_pending *r, const struct idle *all,
 		   const struct vs_node *want, const struct vs_node *n,
 		   int64_t now_ms)
 {
@@ -178,7 +178,7 @@ static int by_idle(const void *a, const void *b, void *arg)
 bool vs_node_gives_way(const struct vs_node *n)
 {
 	/* with its job gone it is idle in a moment */
-	return vs_node_going(n) || vs_node_given(n) ||
+	return vs_node_going(n) || vs_node_is_preempting(n) ||
 	       (!n->claims.job && (n->flags & VS_NODE_UP) &&
 		!(n->flags & VS_NODE_STAYS) &&
 		!vs_observed_unsure(n->seen));
@@ -206,7 +206,7 @@ static void idle_free(struct idle *all)
 	free(all->in);
 }
 
-static void mark(const struct vs_core *c, const struct vs_refused *r,
+static void mark(const struct vs_core *c, const struct vs_pending *r,
 		 struct idle *all, bool in)
 {
 	for (size_t i = 0; i < r->n; i++)
@@ -215,7 +215,7 @@ static void mark(const struct vs_core *c, const struct vs_refused *r,
 }
 
 /* How many of the job's nodes want for room, and it of no use to others. */
-static size_t missing_of(struct vs_core *c, const struct vs_refused *r)
+static size_t missing_of(struct vs_core *c, const struct vs_pending *r)
 {
 	size_t room = vs_query_capacity(c, r->ids, r->n, NULL, NULL, 0);
 	size_t missing = room < r->need ? r->need - room : 0;
@@ -228,7 +228,7 @@ static size_t missing_of(struct vs_core *c, const struct vs_refused *r)
 	return missing < placeless ? missing : placeless;
 }
 
-static void take(const struct vs_refused *r,
+static void take(const struct vs_pending *r,
 		 struct idle *all, struct vs_node *n)
 {
 	if (all->would) {
@@ -298,7 +298,7 @@ static size_t gained(size_t missing, int *room, const struct vs_freed *f)
 }
 
 /* Those of a host that together give the wanted VMs all that they take. */
-static size_t reclaim_on(struct vs_core *c, const struct vs_refused *r,
+static size_t reclaim_on(struct vs_core *c, const struct vs_pending *r,
 			 struct idle *all, const struct vs_node *want,
 			 const struct by_host *b, struct vs_freed *f,
 			 size_t missing, int64_t now_ms)
@@ -334,7 +334,7 @@ static size_t reclaim_on(struct vs_core *c, const struct vs_refused *r,
  * A VM that takes several VFs, or a vGPU, may need more than one to go, on one
  * host: where some are on their way already, and where the longest idle one is.
  */
-static size_t reclaim_groups(struct vs_core *c, const struct vs_refused *r,
+static size_t reclaim_groups(struct vs_core *c, const struct vs_pending *r,
 			     struct idle *all, const struct vs_node *want,
 			     size_t missing, int64_t now_ms)
 {
@@ -362,7 +362,7 @@ static size_t reclaim_groups(struct vs_core *c, const struct vs_refused *r,
 	return missing;
 }
 
-static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
+static void reclaim_for(struct vs_core *c, const struct vs_pending *r,
 			struct idle *all, int64_t now_ms)
 {
 	const struct vs_node *want = wanted_like(c, r);
@@ -399,7 +399,7 @@ static void reclaim_for(struct vs_core *c, const struct vs_refused *r,
 
 size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out)
 {
-	struct vs_refused r = { .ids = (int *)ids, .n = n, .need = n,
+	struct vs_pending r = { .ids = (int *)ids, .n = n, .need = n,
 				.at_ms = vs_clock() };
 	struct idle all = { .would = out };
 
@@ -418,16 +418,16 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 
 	vs_assert_locked();
 	/* What waits for an administrator is in nobody's way. */
-	if (vs_ask_blocked(c))
+	if (vs_query_blocked(c))
 		return;
 	/* A few a pass, so that a long queue costs no more than a short one. */
-	n = vs_jobs_in_turn(true, now_ms, &turn, jobs, PER_PASS);
+	n = vs_jobs_next(true, now_ms, &turn, jobs, PER_PASS);
 	for (size_t i = 0; i < n && all.epoch == c->epoch; i++) {
-		struct vs_refused *r;
+		struct vs_pending *r;
 
 		r = vs_refusal(jobs[i]);
 		vs_until_set(r ? vs_wall_ms() / 1000 + r->lasts : 0);
-		if (r && vs_job_lacks_vfs(r, now_ms))
+		if (r && vs_job_needs_vfs(r, now_ms))
 			reclaim_for(c, r, &all, now_ms);
 		vs_until_set(0);
 		vs_lock_yield();

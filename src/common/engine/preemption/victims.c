@@ -312,7 +312,7 @@ int vs_preemption_victims(struct vs_core *c, uint32_t job, const int *ids,
 	for (size_t i = 0; i < n; i++)
 		if (ids[i] < 0 || (size_t)ids[i] >= c->nnodes)
 			return -1;
-	if (vs_ask_blocked(c) || barred(c, ids, n))
+	if (vs_query_blocked(c) || barred(c, ids, n))
 		return -1;
 	question_begin(&q, c, ids, n);
 	taken = fits(&q) ? 0 : choose(&q);

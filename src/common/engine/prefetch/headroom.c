@@ -27,7 +27,7 @@ static bool takes_vf(const struct vs_node *n)
 
 /* Does a job that waits for VMs like `of` want what this node would take?
  * Adapters may share PFs; one of VFs waits for a VF. */
-static bool wants_it(const struct vs_core *c, const struct vs_refused *r,
+static bool wants_it(const struct vs_core *c, const struct vs_pending *r,
 		     const struct vs_node *n)
 {
 	return r->n && r->ids[0] >= 0 && (size_t)r->ids[0] < c->nnodes &&
@@ -35,11 +35,11 @@ static bool wants_it(const struct vs_core *c, const struct vs_refused *r,
 }
 
 /* What backfill says of jobs behind others is their plan, no wish of now. */
-static bool stands(const struct vs_refused *r, int64_t now_ms)
+static bool stands(const struct vs_pending *r, int64_t now_ms)
 {
-	return now_ms - r->at_ms < VS_REFUSAL_FRESH_MS &&
-	       (r->lacks == VS_LACKS_VFS ||
-		(r->lacks == VS_LACKS_TURN && !r->in_backfill));
+	return now_ms - r->at_ms < VS_PENDING_FRESH_MS &&
+	       (r->lacks == VS_PENDING_VFS ||
+		(r->lacks == VS_PENDING_TURN && !r->in_backfill));
 }
 
 bool vs_prefetch_has_surplus(struct vs_core *c, const struct vs_node *n,
@@ -47,7 +47,7 @@ bool vs_prefetch_has_surplus(struct vs_core *c, const struct vs_node *n,
 {
 	size_t wanted = 0;
 	const struct vs_node *other;
-	struct vs_refused *r;
+	struct vs_pending *r;
 
 	for (r = vs_refusals(); r; r = r->hh.next)
 		if (stands(r, now_ms) &&
@@ -88,7 +88,7 @@ bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n)
 	return come >= 0;
 }
 
-static bool goes_before(const struct vs_refused *r, const struct vs_refused *own)
+static bool goes_before(const struct vs_pending *r, const struct vs_pending *own)
 {
 	return !own || r->rank > own->rank ||
 		(r->rank == own->rank && r->job < own->job);
@@ -140,8 +140,8 @@ static bool is_anothers(struct vs_core *c, const struct vs_node *n)
 bool vs_prefetch_may_place(struct vs_core *c, const struct vs_node *n,
 			   int64_t now_ms)
 {
-	const struct vs_refused *own;
-	struct vs_refused *r;
+	const struct vs_pending *own;
+	struct vs_pending *r;
 
 	if (n->claims.job || n->ahead.state != VS_PREFETCH_UP ||
 	    vs_prefetch_has_surplus(c, n, now_ms))

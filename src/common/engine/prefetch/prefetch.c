@@ -154,7 +154,7 @@ static void goes(struct vs_node *n, int64_t now_ms)
 	if (n->ahead.state == VS_PREFETCH_CLONE) {
 		remove_vm(n, now_ms);
 	} else if (n->flags & VS_NODE_POWERING_UP) {
-		vs_boot_for_nobody(n);
+		vs_boot_cancel(n);
 	} else if ((n->flags & VS_NODE_UP) && !vs_node_is(n, VS_COND_VACATE) &&
 		   !(n->flags & VS_NODE_STAYS)) {
 		vs_node_vacate(n, 0);
@@ -337,7 +337,7 @@ void vs_prefetch_update(struct vs_core *c, int64_t now_ms)
 	struct vs_node *n, *next;
 
 	vs_assert_locked();
-	if (vs_ask_blocked(c))
+	if (vs_query_blocked(c))
 		return;
 	for (n = LIST_FIRST(&vs_plans.ahead); n; n = next) {
 		next = LIST_NEXT(n, ahead.entry);

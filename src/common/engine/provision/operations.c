@@ -89,7 +89,7 @@ static void op_done(void *arg, uint64_t id, const char *result,
 			was.task[0] ? was.task : "-",
 			(long long)(now_ms - was.since_ms));
 		vs_duration_note(n->profile, was.kind, now_ms - was.since_ms);
-		vs_took_note(n, was.kind, now_ms - was.since_ms);
+		vs_startup_times_note(n, was.kind, now_ms - was.since_ms);
 		if (was.kind == VS_OP_RELOCATE)
 			vs_move_done(n);
 		if (was.kind == VS_OP_SHUTDOWN)

@@ -208,8 +208,8 @@ void vs_boot_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 			if (n->power.on_ms) {
 				vs_duration_note(n->profile, VS_DURATION_BOOT,
 						 now_ms - n->power.on_ms);
-				vs_took_note(n, VS_DURATION_BOOT,
-					     now_ms - n->power.on_ms);
+				vs_startup_times_note(n, VS_DURATION_BOOT,
+						      now_ms - n->power.on_ms);
 			}
 		}
 		if (n->seen == VS_OBSERVED_ON)

@@ -171,7 +171,7 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 		vs_job_left_forget(n);
 	vs_boot_asked(c, n, flags);
 	if (vs_boot_comes_late(n, flags))
-		vs_boot_for_nobody(n);
+		vs_boot_cancel(n);
 	n->flags = flags;
 }
 

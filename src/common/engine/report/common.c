@@ -13,7 +13,7 @@
 /* What concerns the account alone is for operators. */
 void vs_report_notes(struct vs_core *c, struct json_object *top, bool operators)
 {
-	const char *blocked = vs_ask_blocked(c);
+	const char *blocked = vs_query_blocked(c);
 	struct json_object *arr = vs_jb_arr();
 	bool some = blocked != NULL;
 	size_t n;

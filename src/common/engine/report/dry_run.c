@@ -201,7 +201,7 @@ static void row_fill(struct vs_core *c, struct vs_plan_want *w, bool served,
 	r->hold = w->placed ? &w->hold : NULL;
 	if (r->hold)
 		hold_name(c, r->n, &w->hold);
-	r->waits = !served && (!r->hold || vs_ask_blocked(c) ||
+	r->waits = !served && (!r->hold || vs_query_blocked(c) ||
 		vs_node_avail(c, r->n) == VS_AVAIL_NONE);
 	r->nsteps = 0;
 	if (!r->waits)

@@ -142,7 +142,7 @@ static bool nodes_read(struct vs_core *c, struct vs_plan_places *p,
 static void why_read(struct vs_core *c, struct vs_plan_places *p)
 {
 	const char *blocked = c->observe ? vs_observe_blocked(c) :
-		vs_ask_blocked(c);
+		vs_query_blocked(c);
 	struct vs_place_node unused;
 
 	p->served = !blocked;
@@ -163,7 +163,7 @@ static void rest_read(struct vs_core *c, struct vs_plan_places *p,
 	vs_snapshot_end(&p->snap, env, &tables);
 	p->hosts = c->inv.nhosts;
 	why_read(c, p);
-	vs_ask_needs(c, p->ids, p->n, p->need);
+	vs_query_needs(c, p->ids, p->n, p->need);
 }
 
 enum got { GOT_ALL, GOT_OTHER_HOSTS, GOT_NONE };

@@ -101,7 +101,7 @@ static void adapter_add(struct row *r, const struct vs_node *n)
 /* Of a VM that jobs share the latest one's is known. */
 static void took_add(struct row *r, const struct vs_node *n, int64_t now_ms)
 {
-	const struct vs_took *t = &n->took;
+	const struct vs_startup_times *t = &n->took;
 	int64_t ms = (t->up_ms ? t->up_ms : now_ms) - t->began_ms;
 
 	if (!t->began_ms || n->claims.job != r->job)
@@ -162,7 +162,7 @@ static void claim_add(struct vs_core *c, struct vs_node *n, void *arg)
 
 static void refused_add(struct row **rows)
 {
-	struct vs_refused *r;
+	struct vs_pending *r;
 
 	for (r = vs_refusals(); r; r = r->hh.next)
 		row_of(rows, r->job);
@@ -171,8 +171,8 @@ static void refused_add(struct row **rows)
 /* A job that has nodes was refused before it got them. */
 static void words_add(struct vs_core *c, struct row *row)
 {
-	const char *blocked = vs_ask_blocked(c);
-	struct vs_refused *r;
+	const char *blocked = vs_query_blocked(c);
+	struct vs_pending *r;
 
 	r = vs_refusal(row->job);
 	if (!r || row->nodes.n)
@@ -190,7 +190,7 @@ static void words_add(struct vs_core *c, struct row *row)
 		vs_strlcpy(row->text, blocked, sizeof(row->text));
 		return;
 	}
-	vs_job_words(c, r, row->text, sizeof(row->text));
+	vs_job_pending_text(c, r, row->text, sizeof(row->text));
 	row->expected = vs_estimate_start(r);
 }
 

@@ -221,13 +221,13 @@ static void why_rows(struct vs_core *c, struct json_object *top, uint32_t job)
 static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
 			 char *text, size_t size)
 {
-	const char *blocked = vs_ask_blocked(c);
-	struct vs_refused *r;
+	const char *blocked = vs_query_blocked(c);
+	struct vs_pending *r;
 	char at[32] = "";
 
 	r = vs_refusal(job);
 	if (r && (c->observe || !blocked))
-		vs_job_words(c, r, text, size);
+		vs_job_pending_text(c, r, text, size);
 	else if (r)
 		snprintf(text, size, "%s", blocked);
 	if (r)

@@ -208,7 +208,7 @@ static int core_check(const int *ids, size_t n, size_t *surplus,
 	int rc;
 
 	question_begin();
-	rc = vs_ask_check(&vs_core, ids, n, surplus, nsurplus, err);
+	rc = vs_query_check(&vs_core, ids, n, surplus, nsurplus, err);
 	question_end();
 	return rc;
 }
@@ -218,7 +218,7 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 	bool ever;
 
 	vs_lock_priority();
-	ever = vs_ask_ever(&vs_core, ids, n, err);
+	ever = vs_query_ever(&vs_core, ids, n, err);
 	vs_unlock();
 	return ever;
 }
@@ -233,7 +233,7 @@ static size_t core_capacity(const int *ids, size_t n, size_t want, bool more)
 	return most;
 }
 
-static void core_kinds(const int *ids, size_t n, struct vs_kind *out,
+static void core_kinds(const int *ids, size_t n, struct vs_vm_type *out,
 		       char ***names)
 {
 	vs_lock_priority();
@@ -254,9 +254,9 @@ static void core_refused(const struct vs_requesting_job *a, const int *ids,
 	vs_lock_priority();
 	vs_shortage_text(&vs_core, ids, n, need, have, why, words,
 			 sizeof(words));
-	vs_job_refused(&vs_core, a, ids, n, need, words);
+	vs_job_set_pending(&vs_core, a, ids, n, need, words);
 	vs_unlock();
-	if (a->lacks != VS_LACKS_NODES)
+	if (a->lacks != VS_PENDING_NODES)
 		vs_wake();
 }
 
@@ -342,7 +342,7 @@ static void powered_down_since(struct vs_core *c, struct vs_node *n)
 int vs_api_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		     const int *ids, size_t n, struct vs_err *err)
 {
-	for (size_t i = 0; i < n && !vs_ask_blocked(c); i++)
+	for (size_t i = 0; i < n && !vs_query_blocked(c); i++)
 		powered_down_since(c, vs_node_at(c, ids[i]));
 	return vs_job_begin(c, job, restart, ids, n, err);
 }
@@ -395,13 +395,13 @@ static void core_job_claim(uint32_t job, uint32_t restart, const int *ids,
 
 static void core_why(uint32_t job, char *out, size_t size)
 {
-	struct vs_refused *r;
+	struct vs_pending *r;
 
 	vs_lock_priority();
 	r = vs_refusal(job);
 	vs_strlcpy(out, "", size);
 	if (r)
-		vs_job_words(&vs_core, r, out, size);
+		vs_job_pending_text(&vs_core, r, out, size);
 	vs_unlock();
 }
 

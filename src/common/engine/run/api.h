@@ -63,7 +63,7 @@ struct vs_core_api {
 	size_t (*capacity)(const int *ids, size_t n, size_t want, bool more);
 	/* The kind of each; adapter is an index into *names, which ends with
 	 * NULL: free() each and it. */
-	void (*kinds)(const int *ids, size_t n, struct vs_kind *out,
+	void (*kinds)(const int *ids, size_t n, struct vs_vm_type *out,
 		      char ***names);
 	/* Slurm made its node table anew: who keeps ids by its indexes asks for
 	 * them again, for epoch changes. */

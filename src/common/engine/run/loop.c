@@ -242,7 +242,7 @@ void vs_pass_run(struct vs_core *c, int64_t now_ms)
 	if (!c->loaded || !c->found || vs_client_renewed() ||
 	    !vs_poll_is_due(c)) {
 		vs_boots_push(c, now_ms);
-		vs_waits_pass(c, now_ms);
+		vs_waits_update(c, now_ms);
 		return;
 	}
 	vs_unowned_tasks_update(c, now_ms);
@@ -276,7 +276,7 @@ void vs_pass_run(struct vs_core *c, int64_t now_ms)
 		vs_outbox_post(VS_REQUEST_SCHEDULE, NULL, 0, true, NULL);
 		vs_crash_after("core", "ready");
 	}
-	vs_waits_pass(c, now_ms);
+	vs_waits_update(c, now_ms);
 	vs_reclaim(c, now_ms);
 	vs_prefetch_update(c, now_ms);
 	vs_capacity_recount(c);
@@ -452,7 +452,7 @@ static void turn(struct loop *l)
 	if (vs_capacity_freed_pending() && now_ms - l->schedule_ms >= PUSH_MS) {
 		vs_capacity_freed_clear();
 		l->schedule_ms = now_ms;
-		if (vs_jobs_want_vfs())
+		if (vs_jobs_need_vfs())
 			vs_outbox_post(VS_REQUEST_SCHEDULE, NULL, 0, true,
 				       NULL);
 	}

@@ -61,8 +61,8 @@ void vs_jobs_recheck(struct vs_core *c)
 	size_t n;
 
 	vs_lock();
-	n = vs_jobs_in_turn(false, 0, &turn, jobs,
-			    VS_COUNT(jobs));
+	n = vs_jobs_next(false, 0, &turn, jobs,
+			 VS_COUNT(jobs));
 	vs_unlock();
 	if (!n)
 		return;

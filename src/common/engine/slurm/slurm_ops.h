@@ -43,8 +43,8 @@ struct vs_slurm_assignment {
 	bool admin_comment;		/* in the first row: keep it there, too */
 	bool moved;			/* in the first row: a job that runs, of
 					 * which a VM was moved */
-	char *took;			/* in the first row: what the job waited
-					 * for, as vs_took_words(); NULL: not known */
+	char *took; /* in the first row: what the job waited
+					 * for, as vs_startup_times_text(); NULL: not known */
 };
 
 struct vs_slurm_planned {		/* what is to come on a node */

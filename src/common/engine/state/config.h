@@ -140,10 +140,10 @@ struct vs_victim {
 };
 
 /* Why a job was refused, the strongest first. */
-enum vs_lacks {
-	VS_LACKS_VFS,		/* or another share of what VMs need */
-	VS_LACKS_TURN,		/* what is free is kept for others before it */
-	VS_LACKS_NODES,		/* by Slurm's own word: they have other jobs */
+enum vs_pending_reason {
+	VS_PENDING_VFS,		/* or another share of what VMs need */
+	VS_PENDING_TURN,	/* what is free is kept for others before it */
+	VS_PENDING_NODES,	/* by Slurm's own word: they have other jobs */
 };
 
 /* A job that a question is asked for. Times are seconds since the epoch. */
@@ -155,11 +155,11 @@ struct vs_requesting_job {
 	bool in_backfill;	/* so that a scheduler's own word counts more */
 	bool reserved;		/* it runs in a reservation */
 	uint32_t passes;	/* of backfill, that have ended */
-	enum vs_lacks lacks;	/* for refused() */
+	enum vs_pending_reason lacks;	/* for refused() */
 };
 
 /* What a submission is judged by, of a node. */
-struct vs_kind {
+struct vs_vm_type {
 	int adapter;		/* -1: it is none of ours */
 	int like;		/* the same for VMs that are alike, from 0 */
 	int cards;		/* VFs that its VM takes, 0: it needs none */

@@ -57,18 +57,18 @@ struct vs_wait {			/* a prolog that waits for its nodes */
 	struct vs_wait *next;
 };
 
-#define VS_REFUSAL_FRESH_MS 15000
+#define VS_PENDING_FRESH_MS 15000
 #define VS_WAIT_S 10		/* of the wait for updates */
 #define VS_SILENT_MS (VS_WAIT_S * 1000 + 3000)
-#define VS_REFUSAL_COUNTS_MS 5000	/* more than a weaker one */
-#define VS_REFUSAL_ASKED_MS 2000	/* since then Slurm has looked elsewhere */
-struct vs_refused {			/* a job's last refusal */
+#define VS_PENDING_COUNTS_MS 5000	/* more than a weaker one */
+#define VS_PENDING_ASKED_MS 2000	/* since then Slurm has looked elsewhere */
+struct vs_pending {			/* a job's last refusal */
 	uint32_t job;
 	int *ids;
 	size_t n, need;
 	char why[256], told[256];
 	int64_t at_ms, told_ms, lacked_ms;	/* lacked: VFs since, 0: not */
-	enum vs_lacks lacks;
+	enum vs_pending_reason lacks;
 	bool wiped;			/* Slurm has written over it since */
 	bool in_backfill;
 	uint64_t rank;

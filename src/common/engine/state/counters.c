@@ -99,14 +99,14 @@ void vs_metrics_off(struct vs_node *n, bool is_off,
 	n->off_asked_ms = 0;
 }
 
-void vs_metrics_lacks(struct vs_refused *r, enum vs_lacks lacks,
-		      int64_t now_ms)
+void vs_metrics_pending(struct vs_pending *r, enum vs_pending_reason lacks,
+			int64_t now_ms)
 {
-	if (r && !r->lacked_ms && lacks != VS_LACKS_NODES)
+	if (r && !r->lacked_ms && lacks != VS_PENDING_NODES)
 		r->lacked_ms = now_ms;
 }
 
-void vs_metrics_began(const struct vs_refused *r,
+void vs_metrics_began(const struct vs_pending *r,
 		      int64_t now_ms)
 {
 	add(&counted.vf_wait, vs_hist_wait_ms,

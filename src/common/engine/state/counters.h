@@ -13,7 +13,7 @@
 #include "util/times.h"
 
 struct vs_node;
-struct vs_refused;
+struct vs_pending;
 
 #define VS_HIST_BOUNDS 12
 /* Durations by their upper bounds, the last one without. */
@@ -58,9 +58,9 @@ void vs_metrics_clone_source_ended(enum vs_clone_type kind);
 void vs_timed_add(enum vs_timed what, int64_t us, int64_t cpu_us);
 struct vs_times *vs_timed(enum vs_timed what, bool cpu);
 /* A job was refused / begins; r: its last refusal, NULL: there was none. */
-void vs_metrics_lacks(struct vs_refused *r, enum vs_lacks lacks,
-		      int64_t now_ms);
-void vs_metrics_began(const struct vs_refused *r,
+void vs_metrics_pending(struct vs_pending *r, enum vs_pending_reason lacks,
+			int64_t now_ms);
+void vs_metrics_began(const struct vs_pending *r,
 		      int64_t now_ms);
 /* The URL at which the metrics are served, "": they are not; why not, "": nobody
  * asks for it. Set: is it another than before? */

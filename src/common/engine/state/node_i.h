@@ -186,7 +186,7 @@ struct vs_node {
 	struct vs_vm_actions orders;
 	struct vs_node_drain drain;
 	char drained_on[VS_MOID_LEN];	/* by others, see drain_counts.c; "": it isn't */
-	struct vs_took took;
+	struct vs_startup_times took;
 	int64_t off_asked_ms;		/* its shutdown, for vs_metrics_off alone */
 	int64_t going_ms;		/* it is to go off since, 0: it isn't */
 };

@@ -83,7 +83,7 @@ bool vs_job_runs(const struct vs_node *n)
 	return runs;
 }
 
-bool vs_node_given(const struct vs_node *n)
+bool vs_node_is_preempting(const struct vs_node *n)
 {
 	return n->claims.promised_ms && vs_clock() - n->claims.promised_ms < GIVEN_MS;
 }

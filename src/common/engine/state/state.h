@@ -93,7 +93,7 @@ bool vs_job_waits(uint32_t job);
 const struct vs_wait *vs_waits(void);
 struct vs_wait **vs_waits_first(void);
 /* The node's VM goes with its job: it is promised to a preemptor. */
-bool vs_node_given(const struct vs_node *n);
+bool vs_node_is_preempting(const struct vs_node *n);
 
 /* What is known of DRS and HA of the cluster of the VM's host; NULL: nothing. */
 const struct vs_cluster_policy *vs_cluster_policy_get(const struct vs_core *c,

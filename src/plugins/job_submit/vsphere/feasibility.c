@@ -85,7 +85,7 @@ static bitstr_t *counted_nodes(const struct vs_node_map *o)
 	bitstr_t *nodes = bit_alloc(bit_size(o->nodes));
 
 	VS_EACH_BIT(i, o->nodes) {
-		const struct vs_kind *k = &o->kinds[i];
+		const struct vs_vm_type *k = &o->kinds[i];
 
 		if ((all && k->cards) ||
 		    vs_license_listed(slurm_conf.licenses,

@@ -41,7 +41,7 @@ struct vs_finding {
 	uint32_t need, have;	/* nodes */
 	bool counted;		/* of the group that these are the words of */
 	int node;		/* its index */
-	const struct vs_kind *kind;	/* of the nodes, if it is one; or NULL */
+	const struct vs_vm_type *kind;	/* of the nodes, if it is one; or NULL */
 };
 
 struct vs_case {

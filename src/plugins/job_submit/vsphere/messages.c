@@ -264,7 +264,7 @@ static void say_few(const struct vs_case *c, const struct vs_finding *f,
 static void say_hosts(const struct vs_case *c, const struct vs_finding *f,
 		      char sentence[VS_SENTENCE])
 {
-	const struct vs_kind *k = f->kind;
+	const struct vs_vm_type *k = f->kind;
 
 	if (!f->have) {
 		add(sentence, "no host of vSphere can ever hold a VM of partition "
@@ -287,7 +287,7 @@ static void say_hosts(const struct vs_case *c, const struct vs_finding *f,
 static void say_named(const struct vs_case *c, const struct vs_finding *f,
 		      char sentence[VS_SENTENCE])
 {
-	const struct vs_kind *k = &c->o->kinds[f->node];
+	const struct vs_vm_type *k = &c->o->kinds[f->node];
 	char words[VS_NAME_CLEAN_LEN];
 
 	add(sentence, "node %s, which the job names, doesn't have \"%s\" (its "

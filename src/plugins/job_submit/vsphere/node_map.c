@@ -48,7 +48,7 @@ static void clear(void)
 
 static void node_sort(int i)
 {
-	const struct vs_kind *k = &ours.kinds[i];
+	const struct vs_vm_type *k = &ours.kinds[i];
 	size_t like = (size_t)k->like;
 
 	bit_set(ours.nodes, i);

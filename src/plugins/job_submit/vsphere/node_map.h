@@ -14,7 +14,7 @@ struct vs_node_map {
 	bitstr_t **like;		/* the same, by kind.like */
 	size_t nlike;
 	int *ids;			/* the core's, -1 */
-	struct vs_kind *kinds;
+	struct vs_vm_type *kinds;
 	char **adapters;		/* their names, NULL at the end */
 };
 

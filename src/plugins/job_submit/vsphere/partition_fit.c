@@ -51,7 +51,7 @@ static uint32_t most_cpus(bitstr_t *nodes)
  * they are of one adapter. *all: how many are managed.
  */
 static size_t ours_of(const struct vs_node_map *o, bitstr_t *nodes, size_t need,
-		      int **ids, size_t *all, const struct vs_kind **kind)
+		      int **ids, size_t *all, const struct vs_vm_type **kind)
 {
 	size_t n = 0;
 

@@ -30,7 +30,7 @@ void vs_refuse(const struct vs_test *t, const bitstr_t *nodes, uint32_t needs,
 		why = ", kept for jobs before it";
 	log_flag(SELECT_TYPE, "slurm-vsphere: %pJ must wait: %u of %u nodes%s%s",
 		 t->job_ptr, have, needs, counts ? "" : ": ", why);
-	a.lacks = kept ? VS_LACKS_TURN : VS_LACKS_VFS;
+	a.lacks = kept ? VS_PENDING_TURN : VS_PENDING_VFS;
 	vs_cluster_core()->refused(&a, ids, n, needs, have, why);
 }
 
@@ -67,6 +67,6 @@ void vs_refuse_busy(const struct vs_test *t, const bitstr_t *given,
 	n = some_of(p, MAX(needs, SOME), ids);
 	snprintf(words, sizeof(words), "%u%s free", have,
 		 vfs < idle ? "" : idle == 1 ? " node" : " nodes");
-	a.lacks = VS_LACKS_NODES;
+	a.lacks = VS_PENDING_NODES;
 	vs_cluster_core()->refused(&a, ids, n, needs, have, words);
 }

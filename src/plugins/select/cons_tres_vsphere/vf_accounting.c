@@ -18,7 +18,7 @@
 static struct {
 	uint64_t epoch;
 	int size;			/* nodes */
-	struct vs_kind *kinds;		/* by their indexes */
+	struct vs_vm_type *kinds;		/* by their indexes */
 	char **names;			/* of licenses; NULL at the end */
 	int *adapters;			/* of each name; -1: of all */
 	size_t n;
@@ -52,7 +52,7 @@ static void kinds_renew(const struct vs_core_api *core, char ***names)
 {
 	bitstr_t *every = bit_alloc(site.size);
 	VS_FREE int *ids = NULL, *at = NULL;
-	VS_FREE struct vs_kind *kinds = NULL;
+	VS_FREE struct vs_vm_type *kinds = NULL;
 	size_t n;
 
 	bit_set_all(every);
@@ -95,7 +95,7 @@ static bool counts(void)
 /* Of that name, on that node: VFs; or VMs, of an adapter without. */
 static uint32_t on_node(size_t name, int node)
 {
-	const struct vs_kind *k = &site.kinds[node];
+	const struct vs_vm_type *k = &site.kinds[node];
 	bool its = site.adapters[name] == k->adapter;
 
 	if (k->adapter < 0 || !(its || site.adapters[name] < 0))
