@@ -50,7 +50,7 @@ void vs_query_end(void);
 /* Why no VM can be made for it, whatever room there is; NULL: it can, or has
  * one. */
 const char *vs_clone_blocked(struct vs_core *c, const struct vs_node *n);
-void vs_capacity_recount(struct vs_core *c);	/* before anybody asks */
+void vs_capacity_recount(struct vs_core *c);	/* before the first query */
 const struct vs_profile_capacity *vs_capacity_profile(struct vs_core *c,
 						      size_t profile);
 const struct vs_profile_capacity *vs_capacity_get(struct vs_core *c,
@@ -73,8 +73,9 @@ const char *vs_node_blocked(struct vs_core *c, const struct vs_node *n);
  * something it is unknown when a job may have the node. */
 const char *vs_node_blocked_permanently(struct vs_core *c,
 					const struct vs_node *n);
-/* Why no job may have this VM, for what DRS or HA would do with it, or NULL. Lives
- * until the clusters' settings are read anew. */
+/* Returns why no job may have this VM, because of what DRS or HA would do with
+ * it, or NULL if a job may. The text lives until the clusters' settings are
+ * read again. */
 const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm);
 
 /* clone_hosts.c: for vs_place_env.bare, arg is the core. By host->index: is no clone

@@ -3,8 +3,8 @@
  * Could this node be served now? Slurm's scheduler asks it of all nodes at
  * once, many times a second, with its own locks held: what a node's own facts
  * say is kept until one of them is touched, and how much room there is for
- * nodes that need a place is kept per profile. Whoever takes a place asks
- * anew. The lock is held.
+ * nodes that need a place is kept per profile. Code that takes a place asks
+ * again. The lock is held.
  */
 #include "engine/allocation/allocation.h"
 #include "engine/hosts/hosts.h"

@@ -4,9 +4,9 @@
  * these kinds the hosts could ever hold.
  *
  * Rule: only what is certain counts against a job. Static capacity, hosts that
- * are disconnected or in maintenance included; what is not read yet, or barred
- * for a reason that is to be mended, holds as many as are wanted. The lock is
- * held.
+ * are disconnected or in maintenance included; what is not read yet, or blocked
+ * for a reason that an administrator can fix, holds as many as are wanted. The
+ * lock is held.
  */
 #include <stdlib.h>
 #include "engine/allocation/allocation.h"
@@ -22,7 +22,7 @@ static bool alien(const struct vs_core *c, int id)
 
 /*
  * Of VMs of this profile, from hosts and networks alone: kept until one of them
- * changes, for it is asked with every submission and takes a look at all hosts.
+ * changes, because each submission asks for it and the answer needs all hosts.
  */
 static size_t capacity_of(struct vs_core *c, struct vs_place_env *env, size_t p)
 {

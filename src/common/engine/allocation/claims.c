@@ -124,7 +124,7 @@ void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,
 			n->op.kind == VS_OP_CLONE ? n->op.host : NULL,
 		.wished = wish != NULL,
 		.exists = vm && (n->profile->clone != VS_CLONE_INSTANT ||
-				 vm->power != VS_POWER_OFF), /* made anew */
+				 vm->power != VS_POWER_OFF), /* recreated */
 		.store = vs_vm_datastore(c, vm),
 	};
 }
@@ -324,7 +324,7 @@ static bool power_on_unfinished(const struct vs_node *n)
 	       (n->op.kind == VS_OP_ADOPTED && n->op.id);
 }
 
-/* The VM is on: its hold is where it runs, whoever put it there. */
+/* The VM is on: its hold is where it runs, even if another user moved it. */
 static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
 	struct vs_claim *h = vs_ledger_get(&c->ledger, n->name), was;
@@ -388,7 +388,7 @@ static struct vs_claim *hold_here(struct vs_core *c, struct vs_node *n,
 /*
  * A task of before us is under way on this VM. On one that is off it may be a
  * power-on, whose VF nothing shows yet: where no place can be had on that host
- * nobody else is placed there either. One that is on may move.
+ * no other VM is placed there either. One that is on may move.
  */
 void vs_claim_adopt(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
@@ -408,7 +408,7 @@ void vs_claim_adopt(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	vs_ledger_set_state(&c->ledger, h, VS_CLAIM_STARTING);
 }
 
-/* Does anybody still want a VM for this node? */
+/* Returns true if the node still needs a VM. */
 static bool hold_needed(const struct vs_node *n)
 {
 	return n->wanted == VS_DESIRED_READY || n->wanted == VS_DESIRED_ON ||
@@ -438,11 +438,11 @@ void vs_claim_sync(struct vs_core *c, struct vs_node *n)
 		vs_ledger_set_vm(&c->ledger, h, vm->moid);
 	if (power_on_unfinished(n))
 		return;
-	/* Sent, and nobody knows what became of it. */
+	/* The call was sent, and its outcome is unknown. */
 	if (h->state == VS_CLAIM_STARTING && n->retry.look_after > c->slow_seq)
 		return;
 	if (!hold_needed(n)) {
-		/* A clone or reconfigure of ours may still need the place. */
+		/* Our own clone or reconfiguration may still need the place. */
 		if (!n->op.id)
 			vs_claim_release(c, n);
 		return;
@@ -451,7 +451,7 @@ void vs_claim_sync(struct vs_core *c, struct vs_node *n)
 	    (h->ncards != vs_adapter_takes(n->profile->adapter) ||
 	     !vs_stores_right(c, h))) {
 		/* No PF was ever shown, or it had another number of cards, or
-		 * no datastore: find a place anew. */
+		 * no datastore: find a place again. */
 		vs_claim_release(c, n);
 	} else if (h->state == VS_CLAIM_IN_USE) {
 		/* Off for a rebuild: what it had is promised to it again. */

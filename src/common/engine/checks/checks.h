@@ -10,7 +10,7 @@ void vs_preflight(struct vs_core *c);
 void vs_networks_check(struct vs_core *c);
 /* other_cluster.c: another Slurm cluster's VMs on our PFs; lock held. */
 void vs_other_cluster_check(struct vs_core *c);
-bool vs_other_cluster_is_stale(struct vs_core *c); /* it has to be judged anew */
+bool vs_other_cluster_is_stale(struct vs_core *c); /* judge it again */
 /* That it has `vfs` of this PF of the host, by its id; NULL: no matter. To be
  * freed. */
 char *vs_other_cluster_text(const struct vs_core *c, const struct vs_host *h,

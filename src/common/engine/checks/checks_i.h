@@ -34,7 +34,7 @@ struct vs_checks {
 	uint64_t hosts_seen;		/* inv.hosts_itself that was checked */
 	bool stale;			/* what they ask beside that changed */
 	bool site_stale;
-	bool look;			/* vCenter is to be read anew */
+	bool look;			/* vCenter has to be read again */
 	int beside;	/* vs_free_capacity.beside that was judged */
 	int64_t at_ms;			/* hosts were checked then, 0: never */
 	int64_t read_ms;		/* of the last slow beat */

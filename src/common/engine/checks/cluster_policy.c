@@ -4,11 +4,11 @@
  * clusters' DRS and HA for passthrough VMs, the account's rights. Delivered on
  * the slow beat, judged in the preflight.
  *
- * Rules: DRS and HA that can't be read count as automated, for nobody else
- * would notice; rights that can't be asked for refuse nobody, for vCenter keeps
- * watch itself. A VM's override counts before its cluster. A cluster by which
- * no VF of an adapter can be had says nothing about that adapter. The lock is
- * held.
+ * Rules: DRS and HA that can't be read count as automated, because no other
+ * check would notice; rights that can't be asked for refuse no job, because
+ * vCenter checks them itself. A VM's override counts before its cluster. A
+ * cluster by which no VF of an adapter can be had says nothing about that
+ * adapter. The lock is held.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,7 +177,7 @@ static char *cluster_path(const struct vs_core *c,
 			   c->conf->datacenter : "DATACENTER", g->name);
 }
 
-/* VMs of ours are made anew: an override of theirs would come too late, so it
+/* Managed VMs are recreated: an override of theirs would come too late, so it
  * is the cluster's default that must be off. govc doesn't know that one. */
 static char *ha_fix(const struct vs_core *c, const struct vs_cluster_policy *g)
 {

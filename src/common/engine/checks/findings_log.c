@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The log of what the checks find: each finding when it comes and when it goes.
- * What many hosts have at once is one line, for a log of a thousand lines tells
- * nobody anything.
+ * What many hosts have at once is one line, because a log of a thousand lines
+ * hides the cause.
  */
 #include <stdio.h>
 #include <stdlib.h>

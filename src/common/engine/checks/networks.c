@@ -9,7 +9,7 @@
  *
  * Rules: a host of which something isn't known yet may have what is looked for.
  * Rule A is judged when a configuration comes into force; VFs that go with a
- * host later are told, and stop nobody.
+ * host later are reported, and stop no job.
  */
 #include <stdio.h>
 #include <string.h>

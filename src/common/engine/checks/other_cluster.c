@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Another Slurm cluster on the same PFs. Its VMs, in a folder of its own, bear
- * its id in their mark, and their VFs count as foreign. What it has promised
- * nobody here can see: so it is told, by its id, and stops nothing.
+ * its id in their mark, and their VFs count as foreign. Its reservations can't
+ * be seen here. So the other cluster is reported, by its id, and stops nothing.
  *
- * Rules: PFs that no adapter of ours draws on may be another's on the same host.
- * A finding's text doesn't change with every VM, for each change is logged; how
- * many VFs they are stands with the host. The lock is held.
+ * Rules: PFs that no adapter of this cluster uses may be another cluster's on
+ * the same host. A finding's text doesn't change with every VM, because each
+ * change is logged; how many VFs they are stands with the host. The lock is
+ * held.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What must be so before anything is done, looked at whenever vCenter has
- * shown something new, so that what is mended heals by itself:
+ * The conditions for all work, checked whenever vCenter has shown a change, so
+ * that a finding ends by itself once its cause is fixed:
  *
  * another cluster's VMs in our folder	nothing at all is touched
  * rights missing on Folder, pool, store	no new job
@@ -62,7 +62,7 @@ static void other_cluster(struct vs_core *c)
 		}
 }
 
-/* Idle they have their VFs, and nobody else gets them. */
+/* While idle they have their VFs, and no other VM gets them. */
 static void stays_check(struct vs_core *c)
 {
 	size_t nodes = 0, vfs = 0;

@@ -28,8 +28,8 @@ bool vs_stores_away(void)
 	return away && away == vs_checks.nstores;
 }
 
-/* By profile, of nodes whose VM isn't there, or is off; NULL: it has to begin
- * anew. */
+/* By profile, of nodes whose VM isn't there, or is off; NULL: the pass has to
+ * restart. */
 static int64_t *store_needs(struct vs_core *c)
 {
 	VS_FREE int64_t *mb = vs_calloc(c->nprofiles + 1, sizeof(*mb));

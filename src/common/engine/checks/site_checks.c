@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The checks of plan/checks, made when something that they ask has changed, and
- * what a hard finding leads to: the PF takes no VM until it is mended.
+ * what a hard finding leads to: the PF takes no VM until it is fixed.
  *
  * Rules: hosts are looked at once a second at most, and slurmctld's threads are
  * lent the lock between two of them; what hosts share, with the slow beat. What
@@ -117,7 +117,7 @@ static void host_look(struct vs_core *c, struct vs_host *h, void *arg)
 	vs_check_host(&l->site, l->usual, h, l->found);
 }
 
-/* False: it has to begin anew. */
+/* Returns false if the pass has to restart. */
 static bool hosts_look(struct vs_core *c, struct vs_usual *usual,
 		       struct vs_found_list *found)
 {

@@ -16,8 +16,8 @@ struct vs_cluster_policy {	/* a cluster; "": it is as it should */
 	char dpm[320];
 	bool moves;			/* DRS moves VMs that are on */
 };
-/* As found last. It doesn't change any more, and is read without the lock by
- * whoever has it in use. */
+/* The findings of the last pass. The list doesn't change any more, and its
+ * readers need no lock. */
 struct vs_checked { struct vs_found_list l; int users; };
 
 /* site_checks.c: in the engine's turn; lock held */
@@ -49,7 +49,7 @@ struct vs_check_site vs_checks_site(const struct vs_core *c, const int *nodes,
 				    const char *names);
 /* In the place of what was found before, and said. */
 void vs_checked_set(struct vs_checked **slot, struct vs_found_list *take);
-/* shared_checks.c: what hosts share; false: it has to begin anew. */
+/* shared_checks.c: what hosts share; false: the pass has to restart. */
 bool vs_checks_share(struct vs_core *c);
 bool vs_stores_away(void);
 /* To be read without the lock until it is dropped, with the lock. */

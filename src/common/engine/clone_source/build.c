@@ -5,9 +5,10 @@
  *
  * Rules: one call at a time for each. A restart finds what vCenter shows, and
  * vCenter takes no second VM of the name, which is made of the key.
- * A call that fails is the asking node's failure; what an administrator must
- * mend keeps all linked clones of that template waiting for a while, and is no
- * node's fault. Never touches a VM whose mark isn't a parent's. The lock is held.
+ * A call that fails is the asking node's failure; an error that an
+ * administrator must fix keeps all linked clones of that template waiting for a
+ * while, and is no node's fault. Never touches a VM whose mark isn't a
+ * parent's. The lock is held.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -386,7 +387,7 @@ int vs_clone_source_snap(struct vs_core *c, struct vs_clone_source *p,
 {
 	int64_t id;
 
-	/* it has no card of ours, but may have one of the template's */
+	/* it has no NIC of the adapter, but may have one of the template's */
 	if (vs_operation_allowed(NULL, vm, NULL, VS_OPERATION_SNAPSHOT,
 				 c->release, err))
 		return -1;

@@ -68,11 +68,11 @@ struct vs_clone_source {
 	char born[VS_MOID_LEN];		/* the VM that was made last, */
 	int64_t born_ms;		/* then; "": none since the start */
 	bool astray;			/* and is not what was asked for */
-	int64_t begun_ms;		/* its clone was sent; 0: it is ready, or
-					 * nobody asked for a while */
+	int64_t begun_ms;		/* its clone was sent; 0: it is ready,
+					 * or no node asked for a while */
 	/* of one that is there */
 	uint64_t judged_after;		/* this slow beat is too old */
-	int64_t unwanted_ms;		/* since then; 0: somebody wants it */
+	int64_t unwanted_ms;		/* since then; 0: it is wanted */
 	int64_t copied_until_ms;	/* a clone of it is done, and not shown */
 	bool told;
 	enum vs_removal_state braked;
@@ -94,8 +94,8 @@ struct vs_clone_sources {
 	int64_t scan_ms;
 	struct vs_clone_block *bars;
 	size_t nbars, cap_bars;
-	/* as of this pass: of a clone nobody knows whose it is; a node's VM is
-	 * missed; a VM that may be a child can't be read, its name or moId */
+	/* as of this pass: a clone's node is unknown; a node's VM is missed; a
+	 * VM that may be a child can't be read, its name or moId */
 	bool copies_lost, missing;
 	char unread[VS_NAME_LEN], unread_said[VS_NAME_LEN];
 };
@@ -122,7 +122,7 @@ void vs_clone_sources_clear(struct vs_core *c);
 bool vs_clone_sources_unanswered(void);
 bool vs_clone_sources_unconfirmed(void);
 bool vs_clone_sources_task(const char *task);
-/* An unfinished task on a parent, whoever has begun it. */
+/* Notes an unfinished task on a clone source, of any user. */
 void vs_clone_source_busy(struct vs_core *c, const struct vs_vm *vm,
 			  const struct vs_vc_task *task);
 /* build.c. False: a call of it is under way, or its effect isn't shown
@@ -130,7 +130,8 @@ void vs_clone_source_busy(struct vs_core *c, const struct vs_vm *vm,
  * record being r. */
 bool vs_clone_source_await(struct vs_core *c, struct vs_clone_source *p,
 			   int64_t now_ms);
-/* An error that an administrator must mend, and no node's fault. */
+/* Returns true for an error that an administrator must fix, and that is no
+ * node's fault. */
 bool vs_clone_source_is_setting(const struct vs_err *err);
 int vs_clone_source_make(struct vs_core *c, struct vs_clone_source *p,
 			 const struct vs_node *n, const struct vs_claim *h,
@@ -178,7 +179,8 @@ void vs_clone_source_changed(struct vs_core *c, const struct vs_node *n,
 /* Would the clone of a node be made of it, as all is now, or isn't that known? */
 bool vs_clone_source_wanted(const struct vs_core *c, const struct vs_vm *vm);
 int vs_clone_sources_count(const struct vs_core *c);
-size_t vs_clone_sources_confirm(int64_t minute);	/* of the brake */
+size_t vs_clone_sources_confirm(int64_t minute);	/* of the removal
+							 * limit */
 /* Is there a partition whose VMs have some? */
 bool vs_clone_sources_asked(const struct vs_conf *conf);
 /* There is no VM, and how it would be made. */
@@ -206,8 +208,8 @@ void vs_unconfirmed_clones_update(struct vs_core *c);
 void vs_clone_unshown(struct vs_core *c, const struct vs_node *n,
 		      int64_t now_ms);
 
-/* template_host.c: the host on which a profile's template is registered; lock held.
- * Where it was seen; is it there now; what mends it, to be free()d. */
+/* template_host.c: the host on which a profile's template is registered; lock
+ * held. Where it was seen; is it there now; what fixes it, to be free()d. */
 void vs_template_host_received(struct vs_core *c, size_t profile,
 			       const struct vs_vc_template *t);
 void vs_template_hosts_update(struct vs_core *c);

@@ -4,13 +4,13 @@
  *
  * Rules: wanted is the one that clones of a partition's template, as it is now,
  * would be made of. What isn't known wants all of them: a template that can't
- * be read, a VM of the folder that can't, a VM that is missed. One that nobody
- * wants goes when no disk stands on it, no clone of it is under way, and a slow
- * beat since then has shown no task on it; never while it is on, nor with a disk
+ * be read, a VM of the folder that can't, a VM that is missed. An unwanted one
+ * goes when no disk stands on it, no clone of it is under way, and a slow beat
+ * since then has shown no task on it; never while it is on, nor with a disk
  * outside of its own directory. What a new configuration wants no more asks the
- * brake, unless clones of its kind are asked for still, of another version: that is
- * read off the configuration and of vCenter, for a start forgets what was wanted.
- * The lock is held.
+ * brake, unless clones of its kind are asked for still, of another version:
+ * that is read off the configuration and of vCenter, for a start forgets what
+ * was wanted. The lock is held.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ bool vs_clone_source_wanted(const struct vs_core *c, const struct vs_vm *vm)
 
 	vs_assert_locked();
 	if (vm->parent.kind == VS_CLONE_KINDS)
-		return true;		/* of another time: nobody knows */
+		return true;		/* of an earlier process: unknown */
 	HASH_FIND_STR(vs_clone_sources.all, vm->moid, r);
 	for (size_t i = 0; i < c->nprofiles; i++)
 		if (is_linked(&c->profiles[i]) &&
@@ -140,7 +140,7 @@ static bool brake_lets(struct vs_clone_source *r,
 	return vs_removal_check(&r->braked, vm->moid, vm->name);
 }
 
-/* What may stand on its disks keeps it: whoever can, must hear of that. */
+/* A VM that may stand on its disks keeps it, which is reported to operators. */
 static void say_unread(const struct vs_clone_source *r,
 		       const struct vs_vm *vm, int64_t now_ms)
 {
@@ -155,7 +155,8 @@ static void say_unread(const struct vs_clone_source *r,
 }
 
 /* One that stands frozen keeps its host's memory, and keeps the host from
- * maintenance: it goes off where nobody wants it, or may have it. */
+ * maintenance: it is powered off where no clone needs it, or may be made of
+ * it. */
 static bool goes_off(struct vs_core *c, struct vs_clone_source *r,
 		     const struct vs_vm *vm, int64_t now_ms)
 {
@@ -247,7 +248,7 @@ static void forget_old(struct vs_core *c, int64_t now_ms)
 	struct vs_clone_source *p, *tmp;
 
 	HASH_ITER(hh, vs_clone_sources.all, p, tmp) {
-		vs_clone_source_await(c, p, now_ms); /* nobody may ask again */
+		vs_clone_source_await(c, p, now_ms); /* no node may ask again */
 		hold_ends(c, p, now_ms);
 		if (!is_old(c, p, now_ms))
 			continue;
@@ -272,7 +273,7 @@ void vs_clone_sources_update(struct vs_core *c, int64_t now_ms)
 	vs_unconfirmed_clones_update(c);
 	vs_clone_sources_absent_update(c);
 	forget_old(c, now_ms);
-	/* Until all nodes are judged nobody knows whose VM is missed. */
+	/* Until all nodes are judged it is unknown whose VM is missed. */
 	if (!c->ready || c->observe || c->blocked[0])
 		return;
 	vs_clone_sources_observe(c, now_ms);

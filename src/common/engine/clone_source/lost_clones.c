@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Clones of which nobody knows what became: the reply to one was lost, or it is
- * reported done and its VM isn't shown. While a reply is lost, a clone that is
- * under way may be that one (operations.c), and no parent of clones ends.
+ * Unconfirmed clones: the reply to one was lost, or it is reported done and its
+ * VM isn't shown. While a reply is lost, a clone that is under way may be that
+ * one (operations.c), and no parent of clones ends.
  *
- * Rules: a lost one is over when what it was to make is shown, or when a whole slow
- * beat that has begun since showed no clone of ours, by which its node may be begun
- * anew too. One that is reported done is there: its parent stays for long. The
- * lock is held.
+ * Rules: a lost one is over when what it was to make is shown, or when a whole
+ * periodic poll that has begun since showed no clone of ours. The node may be
+ * started again then. One that is reported done is there: its parent stays for
+ * long. The lock is held.
  */
 #include <string.h>
 #include "engine/clone_source/clone_source.h"

@@ -3,8 +3,9 @@
  * The parent that a node's clone asks for: there, on its way, or to be made now.
  *
  * Rules: made when the first clone asks, for its node, at its place and under
- * the same budgets; one call at a time for each parent, and whoever else asks
- * waits. What is done next is read off what vCenter shows. The lock is held.
+ * the same budgets; one call at a time for each parent, and all other nodes
+ * that ask wait. What is done next is read off what vCenter shows. The lock is
+ * held.
  */
 #include <stdio.h>
 #include <string.h>
@@ -160,7 +161,7 @@ static int go_on(struct vs_core *c, struct vs_clone_source *p,
 	return 0;
 }
 
-/* How long it takes is known of one that somebody asks for all the time. */
+/* The duration is known only of one that a node has asked for all the time. */
 static void measure(struct vs_clone_source *p, int64_t now_ms)
 {
 	int64_t last_ms = p->asked_ms > p->since_ms ? p->asked_ms :

@@ -2,8 +2,8 @@
 /*
  * Is the host there on which a template is registered? vCenter copies a template
  * by that host alone, wherever the clone goes: while it isn't, no clone of the
- * template is begun, whoever asks, jobs wait with these words, and a clone that
- * fails for it is nobody's fault.
+ * template is begun, jobs wait with this reason, and a clone that fails because
+ * of it is no node's fault.
  *
  * Rules: a host of our clusters is known at once; of another one the template's
  * own connection says it, with the slow beat. What can't be known counts as
@@ -115,7 +115,7 @@ void vs_template_host_received(struct vs_core *c, size_t profile,
 	vs_strlcpy(now->template_host, t->host ? t->host : "",
 		   sizeof(now->template_host));
 	now->template_link = t->link;
-	now->hostless = false;		/* what is missing was told anew */
+	now->hostless = false;		/* what is missing was reported again */
 	look(c, profile);
 }
 

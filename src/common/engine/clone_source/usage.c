@@ -91,7 +91,7 @@ static void children_seen(struct vs_core *c, struct keys *dirs,
 	}
 }
 
-/* Of those that nobody wants; of others nobody asks. */
+/* Of unwanted ones only; of others it is not used. */
 static void children(struct vs_core *c)
 {
 	size_t n = HASH_COUNT(vs_clone_sources.all);

@@ -78,7 +78,8 @@ static int adopt(struct vs_core *c, struct json_object *top, struct vs_err *err)
 	if (rc || vs_cluster_id_store(dir, id, err))
 		return -1;
 	vs_lock();
-	vs_client_renew();		/* as at a start: read and judge anew */
+	vs_client_renew();		/* as at a start: read and judge
+					 * again */
 	vs_unlock();
 	vs_wake();
 	vs_jb_str(top, "cluster_id", id);

@@ -25,8 +25,8 @@ int vs_control_start(const struct vs_conf *conf, struct vs_err *err);
 /* End the thread and all connections. Harmless if nothing was started. */
 void vs_control_stop(void);
 
-/* admin_actions.c: an operator has looked; lock held. All VMs whose end waits for the brake
- * may go. Returns their number. */
+/* admin_actions.c: an operator confirms; lock held. All VMs whose removal waits
+ * for the removal limit may go. Returns their number. */
 size_t vs_removal_confirm(struct vs_core *c);
 /* What the host's PFs are now is right. Returns whether one was left out for
  * being another than it was. */
@@ -39,14 +39,15 @@ struct vs_control_counts {
 };
 void vs_control_counts_get(struct vs_control_counts *out);
 
-/* What an operator orders: "confirm" (the brake), "adopt" (VMs of a lost
+/* An operator's request: "confirm" (the removal limit), "adopt" (VMs of a lost
  * cluster id), "forget" (name: a node whose VM is lost with its host), "drain"
- * and "resume" (name: a host; text: why), "drain-requeue" (jobs that can't leave
- * with their VMs are requeued), "leave" and "leave-requeue" (what would become of
- * the VMs there, nothing is ordered), "evict", "requeue", "rebuild" (name:
- * nodes, as Slurm lists them; text: why), "evict-on" and "rebuild-on" (text: the
- * host where their VMs are to be next, if there is room). The caller has asked
- * vs_core_is_operator(). The caller owns the result; NULL with err. */
+ * and "resume" (name: a host; text: why), "drain-requeue" (jobs that can't
+ * leave with their VMs are requeued), "leave" and "leave-requeue" (what would
+ * become of the VMs there, nothing is ordered), "evict", "requeue", "rebuild"
+ * (name: nodes, as Slurm lists them; text: why), "evict-on" and "rebuild-on"
+ * (text: the host where their VMs are to be next, if there is room). The caller
+ * has asked vs_core_is_operator(). The caller owns the result; NULL with
+ * err. */
 struct json_object *vs_core_request(const char *what, const char *name,
 				    const char *text, uint32_t uid,
 				    struct vs_err *err);

@@ -4,15 +4,14 @@
  * answered by vs_core_report() or vs_core_request() from memory.
  *
  * Rules: who asks is what munge says, nothing in the request; the answer can
- * be opened by that user alone. Nobody waits for a slow client:
- * a request must be whole within READ_MS (CROWD_MS while all places are
- * taken), each part of the answer must have been taken within WRITE_MS, and a
- * part is sealed when the one before it is gone. Everything has a maximum.
- * munged is waited for in this thread alone. Only operators of Slurm change
- * something. A request names its cluster and its controller, and no other
- * slurmctld obeys it: a credential that was kept from its addressee is good for
- * nothing elsewhere. It never tells a refused peer why before munge has said who
- * that is.
+ * be opened by that user alone. No thread waits for a slow client: a request
+ * must be whole within READ_MS (CROWD_MS while all places are taken), each part
+ * of the answer must have been taken within WRITE_MS, and a part is sealed when
+ * the one before it is gone. Everything has a maximum. munged is waited for in
+ * this thread alone. Only operators of Slurm change something. A request names
+ * its cluster and its controller, and no other slurmctld obeys it: a credential
+ * that was kept from its addressee is good for nothing elsewhere. It never
+ * tells a refused peer why before munge has said who that is.
  */
 #include <errno.h>
 #include <limits.h>

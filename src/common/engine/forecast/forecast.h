@@ -61,7 +61,7 @@ bool vs_estimate_is_due(const struct vs_pending *r, int64_t now_ms);
 void vs_estimate_forget(struct vs_pending *r);
 void vs_estimate_update(struct vs_core *c, struct vs_pending *r,
 			int64_t now_ms);
-int64_t vs_estimate_start(const struct vs_pending *r);	/* 0: nobody knows */
+int64_t vs_estimate_start(const struct vs_pending *r);	/* 0: unknown */
 /* "needs 4 sriov-roce VFs on 4 nodes", which are like these. */
 void vs_need_text(struct vs_core *c, const int *ids, size_t n, size_t need,
 		  char *out, size_t size);

@@ -9,7 +9,7 @@
 struct vs_forecast_profile {			/* of a profile */
 	struct vs_capacity_released gains;		/* from when VMs go */
 	/* who was refused, and may not be passed by those behind it */
-	uint32_t first;			/* a job, 0: nobody */
+	uint32_t first;			/* a job, 0: none */
 	uint64_t rank;
 	int64_t first_ms;
 };

@@ -349,7 +349,7 @@ bool vs_forecast_others_release(struct vs_core *c,
 	return others > vs_timeline_planned(t, &who, a->now, by + a->lasts);
 }
 
-/* Somebody before it was refused, and wants the same. */
+/* Returns true if a job before it was refused and needs the same VFs. */
 static bool out_of_order(const struct vs_requesting_job *a,
 			 size_t kind)
 {

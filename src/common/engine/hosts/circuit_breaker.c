@@ -6,9 +6,9 @@
  * it, one that fails opens it for longer.
  *
  * Rules: only what speaks of the host counts, and a node counts once, so that
- * one broken node opens nobody's breaker. VMs that run there are left alone. A
- * trial that ends without an answer (its job was cancelled) leaves the place
- * to the next. The lock is held throughout.
+ * one broken node opens no breaker. VMs that run there are left alone. A trial
+ * that ends without an answer (its job was cancelled) leaves the place to the
+ * next. The lock is held throughout.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -52,7 +52,7 @@ static void let_go(struct vs_node *n)
 	n->drained_on[0] = '\0';
 	if (!s || --s->nodes > 0)
 		return;
-	/* nobody holds anything against it any more */
+	/* no drain counts against it any more */
 	vs_exclude_end(VS_EXCLUDED_DRAINS, s->host);
 	HASH_DEL(vs_hosts.sick, s);
 	free(s);
@@ -158,7 +158,7 @@ void vs_health_observe(struct vs_core *c, struct vs_node *n)
 	judge(c, h->moid, note(n, h->moid)->nodes);
 }
 
-/* It is no node of ours any more. */
+/* The node is not managed any more. */
 void vs_health_gone(const struct vs_node *n)
 {
 	struct vs_node gone = *n;
@@ -167,7 +167,8 @@ void vs_health_gone(const struct vs_node *n)
 	let_go(&gone);
 }
 
-/* Its faults are mended, or it has none: they speak against it no more. */
+/* The host's faults are fixed, or it has none: the drains count against it no
+ * more. */
 void vs_health_forget(struct vs_core *c, const char *host)
 {
 	vs_assert_locked();

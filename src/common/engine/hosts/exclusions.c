@@ -359,7 +359,7 @@ static bool same_avoids(const struct vs_template_fault *u,
 	return !a && !b;
 }
 
-/* Their nodes are looked at anew. */
+/* Marks their nodes changed. */
 static bool touch_changed(struct vs_core *c, struct vs_template_fault *of,
 			  struct vs_template_fault *other)
 {
@@ -437,7 +437,7 @@ static enum vs_exclusion_cause cause_of(const char *name)
 	return VS_EXCLUDED_FAILED;
 }
 
-/* Until somebody says so. */
+/* Until an operator ends it. */
 static bool lasting(enum vs_exclusion_cause cause)
 {
 	return cause == VS_EXCLUDED_DRAINED || cause == VS_EXCLUDED_DRAINS;

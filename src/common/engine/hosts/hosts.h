@@ -17,7 +17,7 @@ struct vs_j;
 
 #define VS_EXCLUDE_HOST_MS (5 * 60 * 1000)
 #define VS_EXCLUDE_PF_MS (60 * 1000)
-#define VS_EXCLUDED_FOREVER INT64_MAX	/* until somebody says so */
+#define VS_EXCLUDED_FOREVER INT64_MAX	/* until an operator ends it */
 #define VS_BREAKER_NODES 3		/* that fail in a row open it */
 #define VS_BREAKER_WINDOW_MS (30 * 60 * 1000)
 #define VS_BREAKER_MS ((int64_t)5 * 60 * 1000)	/* doubled each time, up to */

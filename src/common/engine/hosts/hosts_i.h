@@ -27,8 +27,8 @@ struct vs_hosts {
 	struct vs_host_fingerprint *prints;	/* uthash by host */
 	struct vs_drain_count *sick;		/* uthash by host */
 	struct vs_maintenance_window *windows;
-	/* That for which VMs are placed now ends then, s since the epoch; 0:
-	 * nobody knows when. */
+	/* When the job ends for which VMs are placed now, in s since the epoch;
+	 * 0: unknown. */
 	int64_t until;
 	uint64_t avoid_gen;		/* moves when other hosts are left out */
 	char avoid_note[192];		/* see vs_exclusion_note, of */

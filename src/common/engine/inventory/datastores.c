@@ -170,8 +170,8 @@ bool vs_stores_right(const struct vs_core *c, const struct vs_claim *h)
 					vs_host_has_store(host, h->store)));
 }
 
-/* Whatever was promised: after a restart nothing was, and somebody may have
- * moved it, with its disks or without. */
+/* The reserved datastore doesn't count: after a restart none is known, and a
+ * user may have moved the VM, with its disks or without. */
 void vs_datastores_claimed(struct vs_core *c, struct vs_claim *h,
 			   const struct vs_vm *vm)
 {

@@ -51,7 +51,8 @@ void vs_devices_idle(const struct vs_core *c, const struct vs_host *h,
 /* host_facts.c: how a host is set up, as told; lock held */
 void vs_facts_set(struct vs_core *c, struct vs_host *to,
 		  const struct vs_vc_host *h);
-/* What mends a template that can't be cloned. user may be NULL. */
+/* Returns what fixes a template that can't be cloned, to be free()d. user may
+ * be NULL. */
 char *vs_template_fix(const char *name, enum vs_vc_template_fault lack,
 		      const char *user);
 
@@ -101,7 +102,7 @@ const char *vs_device_ids_system(struct vs_core *c, struct vs_host *h,
 int vs_device_ids_options(struct vs_core *c, struct vs_host *h, int64_t now_ms,
 			  const struct vs_vc_option **to, size_t *n,
 			  struct vs_err *err);
-/* It may be another now: ask anew. */
+/* The id may have changed: it has to be asked for again. */
 void vs_device_ids_forget(struct vs_host *h);
 /* The client is down: no answer comes. */
 void vs_offers_down(struct vs_core *c);

@@ -9,7 +9,7 @@
 #include "engine/state/core_i.h"
 #include "engine/state/state.h"
 
-/* Don't boot a VM that nobody waits for. */
+/* Don't boot a VM that no job waits for. */
 void vs_boot_cancel(struct vs_node *n)
 {
 	n->claims.left_ms = 0;

@@ -109,7 +109,7 @@ int vs_job_place(struct vs_core *c, struct vs_node *node, enum vs_avail avail,
 			  why ? ": " : "", why ? why : "");
 }
 
-/* In one order, whoever names the nodes: placement hangs on it. */
+/* Sorts the nodes, because placement depends on their order. */
 static int job_places(struct vs_core *c, const int *ids, size_t n,
 		      struct vs_node **place, size_t *nplace,
 		      struct vs_err *err)

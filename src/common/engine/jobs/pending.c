@@ -135,7 +135,8 @@ size_t vs_jobs_next(bool lacking, int64_t now_ms,
 	return count;
 }
 
-/* It waits for something else now, and nobody asks whether VFs would do. */
+/* The job waits for something else now, and Slurm doesn't ask whether VFs would
+ * do. */
 static bool other_reason(const struct vs_pending *r, enum vs_job_waits waits)
 {
 	return waits == VS_WAITS_ELSE &&

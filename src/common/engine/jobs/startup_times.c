@@ -62,7 +62,8 @@ void vs_startup_times_note(struct vs_node *n, int what, int64_t ms)
 	default:
 		return;
 	}
-	t->cold = true;		/* a warm one that had to be built anew, too */
+	t->cold = true;		/* a running one that had to be recreated,
+				 * too */
 }
 
 void vs_startup_times_end(struct vs_core *c, const struct vs_wait *w,

@@ -35,9 +35,9 @@ struct vs_vmotion {			/* of a node whose VM is to leave */
 
 
 /*
- * The node's VM is on, on a host that is to be empty: is it left to its job,
- * because it moves, or waits for that? False: it stays (why is in n->vmotion),
- * or nobody needs it.
+ * The node's VM is on, on a host that has to become empty. Returns true if the
+ * VM is left to its job, because it moves or waits to move. Returns false if it
+ * stays (why is in n->vmotion), or if no job needs it.
  */
 bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 		       const struct vs_host *from, int64_t now_ms);

@@ -13,11 +13,11 @@ struct vs_bound {
 };
 
 struct vs_vmotions {
-	uint64_t moved, failed, others;	/* others: by somebody else */
+	uint64_t moved, failed, others;	/* others: by another user */
 	struct vs_bound *bound;
 	/* of this turn, see vs_vmotions_update */
 	int *on; size_t cap_on;		/* coming and going, by host->index */
-	bool strangers;			/* some go where nobody tells */
+	bool strangers;			/* some move to an unknown host */
 	int places;			/* looked for */
 	bool short_of;			/* more would have been; then next is */
 	int from, next;			/* the first node of the next turn */

@@ -80,7 +80,7 @@ struct vs_claim *vs_vmotion_claim(struct vs_core *c, struct vs_node *n,
 /* ---- whose turn it is ------------------------------------------------------ */
 
 /* A task of before us on a VM that is on may be a vMotion, to a host that
- * nobody tells: who chooses another one now may choose that. */
+ * vCenter doesn't name: a host that is chosen now may be the same one. */
 static bool is_stranger(const struct vs_node *n, const struct vs_vm *vm,
 			int64_t now_ms)
 {

@@ -27,20 +27,20 @@ struct vs_draining_hosts {
 	UT_hash_handle hh;
 };
 
-/* What of ours keeps a host from being safe. */
+/* The nodes and VMs that keep a host from being safe. */
 struct vs_remaining_vms {
 	size_t moves;			/* nodes whose VMs leave with the jobs */
 	size_t nodes, jobs;		/* with VMs there, on these */
 	size_t asleep;			/* of these, with suspended VMs */
-	int vms, others;		/* ours that no node stands for, and
+	int vms, others;		/* managed ones without a node, and
 					 * foreign ones, that are on */
 	int64_t safe_at;		/* the last job's end, s since the
-					 * epoch; VS_TIME_NEVER: nobody knows;
-					 * 0: nothing runs there */
+					 * epoch; VS_TIME_NEVER: unknown; 0:
+					 * nothing runs there */
 };
 
 /* node_drain.c: nodes on hosts that are wanted; lock held */
-/* Drained by somebody else, and kept on by SuspendExc*: Slurm doesn't power it
+/* Drained by another user, and kept on by SuspendExc*: Slurm doesn't power it
  * down, and a power-down that we ask for would lift the other's drain. */
 bool vs_node_kept_on(const struct vs_node *n);
 void vs_maintenance_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms);

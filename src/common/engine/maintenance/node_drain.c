@@ -91,8 +91,8 @@ static void power_down(struct vs_node *n, const char *why)
 	n->drain.said = VS_SAID_STAYS;
 }
 
-/* Its jobs are requeued, as an operator has ordered. One that Slurm has down
- * is powered down by force: nobody else would. */
+/* Its jobs are requeued, as an operator has ordered. A node that Slurm has DOWN
+ * is powered down by force, because Slurm would not. */
 static bool by_force(const struct vs_node *n, bool requeue)
 {
 	const uint32_t used = VS_NODE_ALLOCATED | VS_NODE_COMPLETING;

@@ -17,7 +17,7 @@ struct vs_vm;
 struct vs_vm_actions {		/* of a node */
 	bool evict;		/* its VM goes off when no job has it */
 	bool requeue;		/* and its jobs are requeued at once */
-	bool drained;		/* Slurm's drain for it was seen */
+	bool drained;		/* Slurm showed its drain */
 	char rebuild[VS_MOID_LEN];	/* this VM is destroyed, "": none is */
 	char wish[VS_MOID_LEN];	/* the host its VM is to be on next if there is
 				 * room, "": any; outlives the order */

@@ -37,7 +37,8 @@ struct vs_metrics_place {
 	char *at;		/* served as this configuration says, NULL: not */
 	int64_t looked_ms;
 };
-/* Serve where the configuration says, once somebody else has left the port. */
+/* Serves where the configuration says, once another process has left the
+ * port. */
 void vs_metrics_keep(struct vs_core *c, struct vs_metrics_place *p,
 		     int64_t now_ms);
 void vs_metrics_end(struct vs_metrics_place *p);

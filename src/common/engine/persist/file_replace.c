@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that is written anew: whole, or not at all. No lock is held.
+ * A file is replaced: whole, or not at all. No lock is held.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -12,11 +12,11 @@
  * none. Returns 0. Returns -1 and sets err (VS_E_CONFIG) if it can't be had. */
 int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 		       struct vs_err *err);
-/* Another id than ours is in force from now on (svf adopt). Returns 0, or -1 as
+/* Another cluster id is in force from now on (svf adopt). Returns 0, or -1 as
  * vs_file_replace(). */
 int vs_cluster_id_store(const char *state_dir, const char *id,
 			struct vs_err *err);
-/* file_replace.c: writes the file anew. The old one or the new one is there,
+/* file_replace.c: replaces the file. The old one or the new one is there,
  * whole, whatever happens. Returns 0. Returns -1 and sets err (VS_E_RETRY). */
 int vs_file_replace(const char *path, const char *text, struct vs_err *err);
 /* state_file.c: the text of the directory's state file. The caller frees it. Returns

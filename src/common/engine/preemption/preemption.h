@@ -9,8 +9,9 @@
 
 /* reclaim_idle.c: idle warm VMs that stand in a waiting job's way; lock held */
 void vs_reclaim(struct vs_core *c, int64_t now_ms);
-/* Whom it would ask, for a job that wants these nodes, and who goes already;
- * their ids into out (room for all nodes), how many. Nobody is asked. */
+/* Writes the ids of the nodes that reclaim would power down for a job on these
+ * nodes, and of those that go already, into out (space for all nodes). Returns
+ * their number. Powers none of them down. */
 size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out);
 
 /* It is idle and may be asked to go, or it goes already. */

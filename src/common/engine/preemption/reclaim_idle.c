@@ -131,17 +131,19 @@ static const struct vs_node *wanted_like(struct vs_core *c,
 	return any;
 }
 
-/* Nodes that stand in nobody's way any more, and those that may be asked. */
+/* Nodes that stand in no job's way any more, and those that may be powered
+ * down. */
 struct idle {
 	uint64_t epoch;		/* of the configuration that numbers them */
 	int *going, *warm;	/* warm: longest idle first */
 	size_t ngoing, nwarm;
 	bool *in;		/* by node id: one of the job's own */
-	int *would;		/* nobody is asked, but noted here */
+	int *would;		/* no node is powered down, they are noted
+				 * here */
 	size_t nwould;
 };
 
-/* To be asked now, or, where nobody is asked, in a moment. */
+/* Powered down now, or, in a dry run, in a moment. */
 static bool is_idle(const struct idle *all, const struct vs_node *n)
 {
 	if (all->would)
@@ -417,7 +419,7 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 	size_t n;
 
 	vs_assert_locked();
-	/* What waits for an administrator is in nobody's way. */
+	/* A node that waits for an administrator is in no job's way. */
 	if (vs_query_blocked(c))
 		return;
 	/* A few a pass, so that a long queue costs no more than a short one. */

@@ -34,7 +34,8 @@ static bool wants_it(const struct vs_core *c, const struct vs_pending *r,
 	       (takes_vf(n) || !takes_vf(&c->nodes[r->ids[0]]));
 }
 
-/* What backfill says of jobs behind others is their plan, no wish of now. */
+/* Backfill's data about jobs behind others is their plan, and no request
+ * now. */
 static bool stands(const struct vs_pending *r, int64_t now_ms)
 {
 	return now_ms - r->at_ms < VS_PENDING_FRESH_MS &&
@@ -121,7 +122,7 @@ static bool free_at_home(struct vs_core *c, const struct vs_node *n)
 }
 
 /* What comes free first is not on its host, but on that of another which waits
- * beside it: nobody need move. */
+ * beside it: no VM need move. */
 static bool is_anothers(struct vs_core *c, const struct vs_node *n)
 {
 	const struct vs_node *other;

@@ -11,7 +11,7 @@
  * taken that a waiting job could have; exactly the planned nodes, once for each
  * job; VMs that bear their job's name can't be made ahead of it. What no plan
  * has named for PrefetchGrace goes: a plan that is missing for a while means
- * nothing, for backfill wipes all of them when it begins anew. After a restart
+ * nothing, because backfill wipes all of them when it restarts. After a restart
  * nothing is known of all this: what is on is a warm VM and what is off is a
  * node's VM, as after any job. The lock is held.
  */
@@ -58,7 +58,7 @@ static void set(struct vs_node *n,
 	vs_node_mark_changed(n);
 }
 
-/* A job has it, or somebody else has found a use for it. */
+/* A job has it, or another user uses it. */
 static void used(struct vs_node *n)
 {
 	if (n->ahead.state == VS_PREFETCH_GOES && n->op.kind == VS_OP_DESTROY)
@@ -146,7 +146,7 @@ static void remove_vm(struct vs_node *n, int64_t now_ms)
 	vs_info("node=%s its VM was made ahead and no job needs it: removed",
 		n->name);
 	set(n, VS_PREFETCH_GOES, now_ms);
-	vs_node_removable(n, true);	/* made by us, and used by nobody */
+	vs_node_removable(n, true);	/* created here, and never used */
 }
 
 static void goes(struct vs_node *n, int64_t now_ms)
@@ -185,7 +185,7 @@ static void follow_up(struct vs_node *n, int64_t now_ms)
 	}
 }
 
-/* Slurm or somebody does something with it that we haven't asked for. */
+/* Slurm or an administrator changes it without a request of ours. */
 static bool taken(const struct vs_node *n)
 {
 	return n->flags & (VS_NODE_POWERING_UP | VS_NODE_POWER_UP_ASKED |

@@ -18,7 +18,7 @@ enum vs_prefetch_state {
 	VS_PREFETCH_NOT,
 	VS_PREFETCH_CLONE,		/* its VM is built, and stays off */
 	VS_PREFETCH_UP,		/* Slurm was asked to power it up */
-	VS_PREFETCH_GOES,		/* nobody came: the VM is removed */
+	VS_PREFETCH_GOES,		/* no job came: the VM is removed */
 };
 
 struct vs_node_prefetch {		/* of a node */
@@ -52,8 +52,8 @@ void vs_prefetch_carry(struct vs_core *c);	/* nodes have other ids now */
 vs_claim_fn vs_prefetch_claim_changed;
 
 /* headroom.c: what may be had ahead; lock held */
-/* Jobs that wait now, and power-ups of ours that are on their way, leave this
- * node a VF (or room). */
+/* Returns true if jobs that wait now, and power-ups that are on their way,
+ * leave this node a VF (or capacity). */
 bool vs_prefetch_has_surplus(struct vs_core *c, const struct vs_node *n,
 			     int64_t now_ms);
 /* VFs are on their way to its job, more than that has powered nodes up for. */

@@ -116,7 +116,8 @@ bool vs_drs_waits(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	return false;
 }
 
-/* The node whose question this was; NULL: nobody waits for it any more. */
+/* Returns the node that asked, or NULL if none waits for the answer any
+ * more. */
 static struct vs_node *asker(struct vs_core *c, uint64_t id)
 {
 	struct vs_node *n = NULL;

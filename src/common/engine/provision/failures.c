@@ -4,9 +4,10 @@
  * end. Whom a failure speaks of is left out for a while: a PF without VFs, a
  * host, or what many hosts share (their datastore, their cluster).
  *
- * Rules: what comes next is decided anew from the two truths, nothing is sent
- * again from here; a shortage, and what an administrator must mend for all of
- * them, is no node's fault, so no node goes down for it. The lock is held.
+ * Rules: the next action is decided again from desired and observed state,
+ * nothing is sent again from here; a shortage, and an error that an
+ * administrator must fix for all of them, is no node's fault, so no node goes
+ * down for it. The lock is held.
  */
 #include <string.h>
 #include "engine/allocation/allocation.h"
@@ -27,7 +28,7 @@
 void vs_node_force_release(struct vs_node *n, const char *why)
 {
 	if (vs_node_is(n, VS_COND_RELEASED) || n->wanted == VS_DESIRED_AHEAD)
-		return;		/* nobody has it yet */
+		return;		/* no job has it yet */
 	vs_error("node=%s cannot be had: %s", n->name, why);
 	vs_metrics_released(n->retry.err.code);
 	if (n->retry.err.code == VS_E_SHORTAGE)
@@ -80,7 +81,7 @@ static void blame_shared(struct vs_core *c, const struct vs_node *n,
 			       now_ms + VS_EXCLUDE_HOST_MS, err->text);
 		return;
 	}
-	/* of several nobody knows which: its host sees it */
+	/* of several it is unknown which: its host sees it */
 	vs_exclude_failed(!space      ? at->cluster :
 			  c->store[0] ? c->store :
 					at->moid,

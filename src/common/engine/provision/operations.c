@@ -391,7 +391,7 @@ static bool from_our_template(const struct vs_core *c, const char *entity)
 }
 
 /*
- * Unfinished tasks: one on a VM of ours keeps its node busy until it ends. A
+ * Unfinished tasks: one on a managed VM keeps its node busy until it ends. A
  * clone names only its source, so while one of ours is under way and we don't
  * know whose it is, no node without a VM is begun.
  */

@@ -45,7 +45,8 @@ bool vs_adopt_lost(struct vs_core *c, const struct vs_node *n)
 	       (!vm || vm->power == VS_POWER_OFF);
 }
 
-/* A job's node is kept in any case; a free one if nobody has taken it away. */
+/* A job's node is kept in any case; a free one if no administrator has taken it
+ * away. */
 static bool wanted_back(const struct vs_node *n)
 {
 	uint32_t f = n->flags;

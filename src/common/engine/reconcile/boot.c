@@ -68,7 +68,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 		return;
 	}
 	vs_strlcpy(n->boot.host, vm->host, sizeof(n->boot.host));
-	/* of several nobody knows which it was */
+	/* of several it is unknown which it was */
 	vs_strlcpy(n->boot.pf, h && h->ncards == 1 ? h->cards[0].pf : "",
 		   sizeof(n->boot.pf));
 	vs_exclude_failed(n->boot.host, n->boot.pf, now_ms + VS_EXCLUDE_HOST_MS,
@@ -78,7 +78,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 		vs_node_force_release(n, why);
 		return;
 	}
-	/* Somebody may have switched it off: once more, if only here. */
+	/* An administrator may have powered it off: once more, if only here. */
 	if (!vs_capacity_count(c, n)) {
 		vs_exclude_failed(n->boot.host, n->boot.pf, now_ms, why);
 		vs_exclude_expire(now_ms);

@@ -26,7 +26,7 @@
 
 #define SILENT_MS 5000
 
-/* Jobs may wait for it, and nobody else tells the scheduler. */
+/* Jobs may wait for it, and only this tells the scheduler. */
 static void end(struct vs_node *n, const char *why)
 {
 	if (n->absent.how) {
@@ -88,7 +88,8 @@ static void look_at_slurm(struct vs_node *n,
 		VS_NODE_POWERING_DOWN;
 
 	if (n->flags & power)
-		return;			/* Slurm listens to nobody there */
+		return;			/* Slurm accepts no registration
+					 * there */
 	if (n->flags & VS_NODE_DOWN) {
 		end(n, "Slurm has given it up");
 		return;

@@ -176,7 +176,7 @@ void vs_node_flags(struct vs_core *c, struct vs_node *n, uint32_t flags)
 }
 
 /* A boot begins when the VM is seen on, and has died when it is seen off again
- * though nobody here has switched it off. */
+ * though slurm-vsphere has not powered it off. */
 static void boot_look(struct vs_node *n, int64_t now_ms)
 {
 	if (n->seen == VS_OBSERVED_ON && !n->power.on_ms) {
@@ -331,7 +331,7 @@ static bool needs_place(enum vs_action a)
 	       a == VS_DO_RECONFIGURE || a == VS_DO_POWER_ON;
 }
 
-/* Somebody else's VM has the name. */
+/* A foreign VM has the name. */
 static void report_alien(struct vs_node *n)
 {
 	struct vs_err err;
@@ -353,7 +353,8 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	bool used = n->flags & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
 				VS_NODE_SILENT);
 
-	/* Down by somebody, or on its way: power saving's next tick says so. */
+	/* An administrator set it DOWN, or it is on its way: power saving's
+	 * next tick says so. */
 	if ((n->flags & (VS_NODE_DOWN | VS_NODE_SILENT)) == VS_NODE_DOWN ||
 	    (!used && (n->flags & VS_NODE_POWER_DOWN_ASKED)))
 		return;
@@ -437,7 +438,7 @@ void vs_node_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_guest_lost_apply(c, n, now_ms);
 	vs_maintenance_apply(c, n, now_ms);
 	vs_guest_lost_suspended_apply(c, n, now_ms);
-	/* An op for a node that nobody wants any more is called off. */
+	/* Cancels a call for a node that no job needs any more. */
 	if (n->op.id && !n->op.cancel_asked &&
 	    (n->op.kind <= VS_OP_POWER_ON || n->op.kind == VS_OP_VMOTION) &&
 	    (n->wanted == VS_DESIRED_OFF || n->wanted == VS_DESIRED_GONE))

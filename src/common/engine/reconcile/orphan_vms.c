@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Orphans: VMs that are ours by every test, but whose name is no node any more
- * (a node list that shrank). They hold VFs and room that nobody can use: the
- * guest is shut down, the VM switched off and destroyed.
+ * (a node list that shrank). They hold VFs and capacity that no job can use:
+ * the guest is shut down, the VM switched off and destroyed.
  *
  * Rules: Slurm must not know a node of that name at all; a slow beat must have
  * shown that no task is under way on the VM; what can't be read or sits on a
@@ -137,7 +137,7 @@ static int64_t end_call(struct vs_core *c, struct vs_orphan *o,
 	return vs_vc_vm_power_off(c->vc, vm->moid, &calls, err);
 }
 
-/* A parent whose mark somebody took away has children still. */
+/* A clone source whose mark a user removed has children still. */
 static bool stood_on(struct vs_core *c, struct vs_orphan *o,
 		     const struct vs_vm *vm, int64_t now_ms)
 {
@@ -220,7 +220,7 @@ static void scan(struct vs_core *c)
 
 /* ---- their VFs --------------------------------------------------------------- */
 
-/* A power-on of it may be under way that nobody has a hold for. */
+/* A power-on of it may be under way without a hold. */
 static void hold_take(struct vs_core *c, const struct vs_vm *vm)
 {
 	struct vs_claim h = { .state = VS_CLAIM_RESERVED };

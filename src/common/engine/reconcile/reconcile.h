@@ -28,7 +28,7 @@ void vs_missing_declare_lost(struct vs_node *n);
 /* Its host answers: the VM is not lost. */
 void vs_missing_within_reach(struct vs_node *n);
 
-/* boot.c: from Slurm's wish to registration; lock held */
+/* boot.c: from Slurm's request to registration; lock held */
 void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_boots_push(struct vs_core *c, int64_t now_ms);
 void vs_boot_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms);

@@ -59,7 +59,7 @@ void vs_report_suspects(struct vs_core *c, struct json_object *top)
 		vs_jb_put(top, "suspect", arr);
 }
 
-/* How much of slurmctld's time is ours. */
+/* How much of slurmctld's time the plugin used. */
 void vs_report_times(struct json_object *top)
 {
 	static const char *const keys[VS_TIMED] = {

@@ -229,7 +229,7 @@ static struct json_object *job_json(struct row *r,
 	}
 	if (waits && r->need)
 		vs_jb_int(o, "need", (int64_t)r->need);
-	/* Slurm's own reason stands before any of ours */
+	/* Slurm's own reason stands first */
 	if (!waits)
 		vs_report_str(o, "text", r->text);
 	else

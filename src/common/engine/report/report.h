@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The shape of vs_core_report()'s answers: the contract between the engine,
- * which fills them, and whoever reads them (svf, the tests).
+ * which fills them, and their readers (svf, the tests).
  *
  * What a user may not see (PrivateData) or what is not known is absent, never
  * null, "" or 0; a reader takes every field as optional except those marked
@@ -293,11 +293,11 @@ void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 
 /* checks.c; no lock held */
 void vs_report_check(struct vs_core *c, struct json_object *top, uint32_t uid);
-/* All is read anew; the answer says what "seq" is of before. */
+/* Has all read again. The answer's "seq" is that of the last reading before. */
 void vs_report_recheck(struct vs_core *c, struct json_object *top,
 		       uint32_t uid);
 
-/* Why one that nobody wants is there still, NULL: it goes. */
+/* Returns why an unwanted clone source stays, or NULL if it goes. */
 const char *vs_clone_source_stays(const struct vs_core *c,
 				  const struct vs_vm *vm);
 /* clone_sources.c; the lock is held, and the first lends it. */

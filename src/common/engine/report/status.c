@@ -217,7 +217,7 @@ static void why_rows(struct vs_core *c, struct json_object *top, uint32_t job)
 	vs_jb_put(top, "nodes", arr);
 }
 
-/* planned: by Slurm. Returns when it is expected to begin, 0: nobody knows. */
+/* planned: by Slurm. Returns when it is expected to begin, 0: unknown. */
 static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
 			 char *text, size_t size)
 {

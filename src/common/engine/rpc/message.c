@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Texts inside the sealed frames of the control channel, both ways. Strict:
- * what isn't exactly a message of ours is refused. No I/O, no munge, no state:
- * the fuzzer calls the parsers as they are.
+ * a text that isn't exactly such a message is refused. No I/O, no munge, no
+ * state: the fuzzer calls the parsers as they are.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A small TCP server: one thread, one poll loop, a fixed number of places, and
- * nobody waits for a slow client. What is said on a connection is its owner's:
- * server.c, server.c.
+ * no caller waits for a slow client. What is said on a connection is its
+ * owner's: server.c, server.c.
  */
 #ifndef VS_ENGINE_POLL_SERVER_H
 #define VS_ENGINE_POLL_SERVER_H

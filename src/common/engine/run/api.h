@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The core as the plugins see it: configuration in, questions answered from
- * memory, wishes put into a mailbox. Nothing here waits for vCenter: every
- * function takes one mutex that the engine holds only for memory work.
+ * The core as the plugins see it: it takes the configuration, answers queries
+ * from memory, and puts requests into a mailbox. Nothing here waits for
+ * vCenter: every function takes one mutex that the engine holds only for memory
+ * work.
  *
  * One core per process; both plugins share it. The plugins reach
  * these functions through struct vs_core_api (vs_core_api_get is the only
@@ -27,9 +28,9 @@ struct vs_core_api {
 	 * in the thread that initializes plugins, before any of them has another
 	 * thread. Returns 0, or -1 and sets err. */
 	int (*setup)(struct vs_err *err);
-	/* Take over conf and start (or go on with the new conf: the old one
-	 * stays in force and -1 is returned if the new one can't be used).
-	 * port must live for ever. */
+	/* Takes over conf and starts, or continues with the new conf. Returns 0
+	 * on success. Returns -1 if conf can't be used: the old one stays in
+	 * force. port must live for ever. */
 	int (*start)(struct vs_conf *conf_take, const struct vs_slurm_ops *port,
 		     struct vs_err *err);
 	void (*stop)(void);		/* join the threads; for fini */
@@ -39,10 +40,10 @@ struct vs_core_api {
 	 * epoch changes with every start(), and asks for new ids. */
 	uint64_t (*epoch)(void);
 	void (*node_ids)(const char *const *names, size_t n, int *ids);
-				/* -1: not ours */
+				/* -1: not managed */
 
-	/* The job for which the questions that follow are asked would end then,
-	 * s since the epoch; 0: nobody knows. */
+	/* Sets when the job of the next queries would end, in s since the
+	 * epoch; 0: unknown. */
 	void (*asks)(int64_t end);
 
 	/* Each node alone, could it be served now: out[i] for ids[i]. And how
@@ -65,8 +66,8 @@ struct vs_core_api {
 	 * NULL: free() each and it. */
 	void (*kinds)(const int *ids, size_t n, struct vs_vm_type *out,
 		      char ***names);
-	/* Slurm made its node table anew: who keeps ids by its indexes asks for
-	 * them again, for epoch changes. */
+	/* Slurm has rebuilt its node table. Callers that keep ids by its
+	 * indexes have to ask for them again, because epoch changes. */
 	void (*renumbered)(void);
 	/* A job was refused: it needs `need` nodes out of ids, and could have
 	 * `have` of them. why: a sentence of its own, or what follows that count
@@ -81,8 +82,8 @@ struct vs_core_api {
 	 * may not at all. *left: how many might, if all could be served now. */
 	size_t (*spare)(const struct vs_requesting_job *a, const int *ids,
 			size_t n, enum vs_avail *avail, size_t *left);
-	/* The earliest time, from `from` on, at which the VMs of all these may
-	 * be there; more than a month from now: nobody knows. */
+	/* Returns the earliest time, from `from` on, at which the VMs of all
+	 * these may be there. More than a month from now means unknown. */
 	int64_t (*when)(const struct vs_requesting_job *a, const int *ids,
 			size_t n, int64_t from);
 	/* May VMs other than these nodes' make room, by then, for VMs like theirs?
@@ -99,11 +100,12 @@ struct vs_core_api {
 	/* Slurm's reservations, all of them. */
 	void (*reserved)(const struct vs_reservation *r, size_t n);
 
-	/* A job would run on all of ids if they could be served. Whose end would
-	 * give it what it lacks? take[i] is set for those that are needed (the
-	 * first are to go first), and their number returned: their VMs go off
-	 * when they have left, and until then no other job gets them. 0: what is
-	 * idle or on its way out will do. -1: all their ends would not. */
+	/* Chooses the jobs to preempt for a job that would run on all of ids if
+	 * they could be served. Sets take[i] for those that are needed (the
+	 * first go first) and returns their number. Their VMs are powered off
+	 * when the jobs have left, and until then no other job gets the
+	 * capacity. Returns 0 if idle VMs and those on their way out suffice.
+	 * Returns -1 if even all victims would not. */
 	int (*make_room)(uint32_t job, const int *ids, size_t n,
 			 const struct vs_victim *victims, size_t nvictims,
 			 bool *take);
@@ -127,16 +129,17 @@ struct vs_core_api {
 
 	/* Who answers slurmctld's prolog and epilog calls: the prep plugin
 	 * gives its two functions here, and the engine calls them instead of
-	 * port->prolog_done and port->epilog_done. From the engine's thread,
-	 * exactly once for each job_wait and each job_end with notify; no lock
-	 * of ours held. May be set before start(), and again. */
+	 * port->prolog_done and port->epilog_done. They are called from the
+	 * engine's thread, exactly once for each job_wait and each job_end with
+	 * notify; no lock of the core is held. May be set before start(), and
+	 * again. */
 	void (*prep_hooks)(void (*prolog_done)(uint32_t job, bool ok),
 			   void (*epilog_done)(uint32_t job));
 	/* An administrator has a look (a reconfigure that changes nothing): try
 	 * vCenter again now, a refused password too. */
 	void (*try_again)(void);
-	/* This process takes control of the cluster, and may have had it before:
-	 * all that is known of jobs is forgotten, job_claim tells it anew. */
+	/* This process takes control of the cluster, and may have had it
+	 * before. Forgets all jobs; job_claim adds them again. */
 	void (*new_term)(void);
 	/* So long a call or a lock of slurmctld's was kept, and what of it was
 	 * our own work: for svf status. */

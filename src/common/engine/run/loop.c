@@ -2,8 +2,8 @@
 /*
  * The engine's thread: vCenter's events in, Slurm's node flags read on a beat,
  * each node compared and moved one step, words to Slurm sent at the end of the
- * turn with no lock held. It waits for I/O and for slurmctld's locks, and
- * nobody waits for it.
+ * turn with no lock held. It waits for I/O and for slurmctld's locks, and no
+ * thread waits for it.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@
 #include "util/mem.h"
 #include "util/time.h"
 
-#define BEAT_BUSY_MS 100	/* somebody waits for a node, */
+#define BEAT_BUSY_MS 100	/* a job waits for a node, */
 #define BEAT_MANY_MS 250	/* or for many */
 #define BEAT_IDLE_MS 1000
 #define LOOK_MS 100		/* whether another one is in control */
@@ -160,7 +160,7 @@ static void node_pass(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_node_rests_set(n, rests(n));
 	k->up = n->wanted == VS_DESIRED_KEEP;
 	k->astir = !k->up && n->action != VS_DO_NOTHING;
-	if (k->epoch != c->facts_epoch)	/* before anybody asks */
+	if (k->epoch != c->facts_epoch)	/* before the first query */
 		vs_node_avail(c, n);
 }
 
@@ -190,7 +190,7 @@ static bool nodes_pass(struct vs_core *c, int64_t now_ms)
 	vs_passes.restless = c->nnodes;	/* until all have been seen */
 	if (vs_passes.whole)
 		vs_passes.whole_ms = now_ms;
-	/* All holds first: what is wanted already goes before new wishes. */
+	/* All holds first: existing requests go before new ones. */
 	for (size_t i = 0; i < c->nnodes; i++) {
 		if (all)
 			vs_node_rests_set(&c->nodes[i], false);
@@ -272,7 +272,7 @@ void vs_pass_run(struct vs_core *c, int64_t now_ms)
 		vs_vmotions_forget();
 		vs_info("ready: nodes=%zu hosts=%d", c->nnodes, c->inv.nhosts);
 		/* Jobs of before a restart: Slurm's next full pass is a minute
-		 * away, and until then nobody knows what they wait for. */
+		 * away, and until then it is unknown what they wait for. */
 		vs_outbox_post(VS_REQUEST_SCHEDULE, NULL, 0, true, NULL);
 		vs_crash_after("core", "ready");
 	}
@@ -358,7 +358,7 @@ static void client_renew(struct loop *l, int64_t now_ms)
 	c->vc = vc;
 	vs_vc_state_set(c, vc ? "connecting to vCenter" : err.text);
 	vs_vc_since_set(vs_wall_ms());
-	/* Nobody else will try again: a file system that is full, say. */
+	/* Only this tries again, after a full file system for example. */
 	if (!vc)
 		vs_client_renew();
 	vs_unlock();
@@ -407,7 +407,7 @@ static void ask_vcenter(struct loop *l, bool look, bool retry)
 		vs_vc_poll_set(c->vc, VS_VC_POLL_HIGH);
 		if (retry)
 			vs_vc_retry(c->vc);
-		vs_vc_poll_request(c->vc); /* what was mended shows at once */
+		vs_vc_poll_request(c->vc); /* what was fixed shows at once */
 	} else if (retry) {
 		l->logs_in = true;
 		l->renew_ms = 0;

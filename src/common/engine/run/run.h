@@ -68,7 +68,7 @@ struct vs_leadership {
 	int lock_fd;			/* -1: none */
 	int64_t waits_since_ms;		/* for another one's end, 0: not */
 	char *control_at;		/* svf is answered there, NULL: not */
-	char *control_why;		/* told of why not */
+	char *control_why;		/* why not, as logged */
 	int64_t control_ms;		/* looked at then */
 	struct vs_metrics_place metrics;
 };

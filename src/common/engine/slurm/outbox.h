@@ -83,8 +83,9 @@ void vs_outbox_post_assignment(struct vs_assignment *g_take);
 void vs_outbox_assignments_clear(void);
 /* Gives what jobs got to the words that say it. The lock is held. */
 void vs_outbox_assignments_take(struct vs_outbox_request *tells, size_t n);
-/* Says all words, and notes Slurm's answers in them. The engine's thread, no lock
- * held. whole: all nodes were looked at in this turn. *push_ms: when power saving was last told of nodes. */
+/* Says all words, and notes Slurm's answers in them. The engine's thread, no
+ * lock held. whole: all nodes were looked at in this turn. *push_ms: when power
+ * saving was last asked for nodes. */
 void vs_outbox_say(struct vs_core *c, struct vs_outbox_request *tells, size_t n,
 		   bool whole, int64_t now_ms, int64_t *push_ms);
 /* Who asked hears of the answers. The lock is held. */

@@ -2,7 +2,7 @@
 /*
  * What the core asks of Slurm: a table of functions that the plugins fill
  * (src/plugins/slurm_ops/ops.c) and the tests fake. All of them are called from
- * the engine's thread with no lock of ours held; they take slurmctld's locks
+ * the engine's thread, without the core's lock; they take slurmctld's locks
  * themselves and may wait for them, never for anything else.
  */
 #ifndef VS_ENGINE_SLURM_OPS_H
@@ -28,7 +28,7 @@ struct vs_slurm_job_look {
 	uint32_t job;
 	enum { VS_JOB_GONE, VS_JOB_PENDING, VS_JOB_RUNNING } is;
 	int64_t end;			/* of one that runs, epoch seconds;
-					 * INT64_MAX: nobody knows */
+					 * INT64_MAX: unknown */
 	int64_t start;			/* planned for one that pends, 0: not */
 	uint32_t passes;		/* of backfill, that have ended: of one that
 					 * pends */
@@ -62,7 +62,7 @@ struct vs_slurm_resv {
 	int64_t start, end;	/* epoch seconds */
 };
 
-#define VS_JOB_ANY UINT32_MAX	/* whoever has the node */
+#define VS_JOB_ANY UINT32_MAX	/* the job that has the node */
 
 /* Not at all; for room, and its record says of what (or of whom); for room, and
  * says no more than that; for something that only Slurm knows of. */
@@ -98,7 +98,7 @@ struct vs_slurm_ops {
 	 * rebuild: make it POWERING_UP so that its return is no unexpected
 	 * reboot. 0, or -1 if the node's state doesn't allow it now. */
 	int (*node_rebuild)(void *ctx, const char *node);
-	/* ResumeTimeout goes on for those that are POWERING_UP. */
+	/* ResumeTimeout continues for those that are POWERING_UP. */
 	void (*nodes_boot_push)(void *ctx, const char *const *nodes, size_t n);
 	/* The VM of a node that is POWERING_UP was switched on ago_ms ago
 	 * (< 0: not known): slurmctld takes a guest that booted since then,
@@ -120,10 +120,10 @@ struct vs_slurm_ops {
 	void (*node_drain)(void *ctx, const char *node, const char *reason);
 	/* Clear a drain that carries our tag. */
 	void (*node_undrain)(void *ctx, const char *node);
-	/* The node is sound but its VM can't be had now, or nobody waits for
-	 * it any more: power it down by force (jobs on it are requeued now,
-	 * eligible at once where no slurmd ran them); never DOWN.
-	 * job as in node_fail. */
+	/* The node has no fault but its VM can't be had now, or no job waits
+	 * for it any more: power it down by force (jobs on it are requeued now,
+	 * eligible at once where no slurmd ran them); never DOWN. job as in
+	 * node_fail. */
 	void (*node_release)(void *ctx, const char *node, uint32_t job,
 			     const char *reason);
 	/* Make power_save's thread look again (last_node_update). */
@@ -152,7 +152,7 @@ struct vs_slurm_ops {
 	/* Which job runs on each node: rows[i].job (0: none) and .uid. One
 	 * short JOB and NODE read lock. */
 	void (*nodes_jobs)(void *ctx, struct vs_slurm_job *rows, size_t n);
-	/* Refresh all n rows. Short JOB read locks. NULL: nobody knows. */
+	/* Refreshes all n rows, under short JOB read locks. NULL: unknown. */
 	void (*jobs_look)(void *ctx, struct vs_slurm_job_look *rows, size_t n);
 	/* Pending jobs that backfill has planned on these nodes within within_s
 	 * seconds, the soonest first, and when running jobs leave theirs, if
@@ -178,8 +178,8 @@ struct vs_slurm_ops {
 	/* State, owner and reason of a job: 0, or -1 if there is none. */
 	int (*job_info)(void *ctx, uint32_t job, uint32_t *uid, char *state,
 			size_t state_size, char *reason, size_t reason_size);
-	/* fn for each thing in slurm.conf that isn't as we need it, with a lock
-	 * of slurmctld's held. NULL: nobody knows. */
+	/* Calls fn for each setting of slurm.conf that slurm-vsphere can't work
+	 * with, under a lock of slurmctld. NULL: unknown. */
 	void (*slurm_check)(void *ctx, const struct vs_slurm_bounds *b,
 			    vs_slurm_found *fn, void *arg);
 	/* Refresh all n rows. Short JOB read locks. */

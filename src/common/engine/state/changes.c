@@ -5,7 +5,7 @@
  * each with one consumer: capacity or a node's name came free (run/loop.c tells
  * Slurm), the state file has to be written (run/saved_state.c).
  *
- * Rules: whoever changes a fact marks what hangs on it. The lock is held.
+ * Rules: code that changes a fact marks what depends on it. The lock is held.
  */
 #include "engine/state/core_i.h"
 #include "engine/state/state.h"

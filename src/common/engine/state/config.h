@@ -40,7 +40,7 @@ struct vs_conf_partition {	/* settings for the nodes of a partition */
 };
 struct vs_conf_cluster { char *name, *pool, *datastore; };
 struct vs_conf_host { char *name, *leaf; };	/* expanded, one per host */
-struct vs_conf_node {		/* one per Slurm node of ours */
+struct vs_conf_node {		/* one per managed Slurm node */
 	char *name;
 	char *partition;	/* the vsphere.conf line that speaks for it */
 	char *adapter;
@@ -129,12 +129,12 @@ enum vs_avail {
 	VS_AVAIL_TO_CREATE,		/* a VM must be built */
 	VS_AVAIL_STOPPED,		/* its VM exists, powered off */
 	VS_AVAIL_RUNNING,		/* powered on and right */
-	VS_AVAIL_FOREIGN,		/* no node of ours: not our business */
+	VS_AVAIL_FOREIGN,		/* not managed */
 };
 
 /* A job that may be ended for another's sake. */
 struct vs_victim {
-	const int *ids;			/* its nodes of ours */
+	const int *ids;			/* its managed nodes */
 	size_t n;
 	uint32_t job;
 };
@@ -151,7 +151,8 @@ struct vs_requesting_job {
 	uint32_t job;
 	uint64_t rank;		/* the higher the sooner, then by job */
 	int64_t now, lasts;	/* its time limit, s */
-	bool in_order;		/* it passes nobody who was refused before it */
+	bool in_order;		/* it passes no job that was refused before
+				 * it */
 	bool in_backfill;	/* so that a scheduler's own word counts more */
 	bool reserved;		/* it runs in a reservation */
 	uint32_t passes;	/* of backfill, that have ended */
@@ -160,7 +161,7 @@ struct vs_requesting_job {
 
 /* What a submission is judged by, of a node. */
 struct vs_vm_type {
-	int adapter;		/* -1: it is none of ours */
+	int adapter;		/* -1: it is not managed */
 	int like;		/* the same for VMs that are alike, from 0 */
 	int cards;		/* VFs that its VM takes, 0: it needs none */
 	bool alone;		/* Retention=destroy: a VM for one job */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The engine's inside: one struct with everything the core knows, and what
- * its files ask of each other. Not for anybody outside this room.
+ * its files ask of each other. Only for the engine.
  *
  * One mutex (core.lock) guards all of it. The engine's thread takes it for
  * memory work only; it never calls the port with the lock held. Threads of
@@ -37,7 +37,7 @@
 
 struct vs_outbox_request;
 
-struct vs_orphan {			/* ours, and no node has its name */
+struct vs_orphan {			/* managed, and no node has its name */
 	char vm[VS_MOID_LEN], name[VS_LABEL_LEN];
 	bool there, told, stood_on;	/* stood_on: VMs stand on its disks */
 	bool unknown_to_slurm;		/* slurmctld has no node of that name */

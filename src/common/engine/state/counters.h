@@ -62,8 +62,8 @@ void vs_metrics_pending(struct vs_pending *r, enum vs_pending_reason lacks,
 			int64_t now_ms);
 void vs_metrics_began(const struct vs_pending *r,
 		      int64_t now_ms);
-/* The URL at which the metrics are served, "": they are not; why not, "": nobody
- * asks for it. Set: is it another than before? */
+/* The URL at which the metrics are served, "": they are not; why not, "": it is
+ * not configured. Set: is it another than before? */
 bool vs_metrics_place_set(const char *at, const char *why);
 void vs_metrics_place(const char **at, const char **why);
 

@@ -2,7 +2,7 @@
 /*
  * How long things take here, by template: a moving mean of what was measured,
  * for estimates alone (svf plan, prefetch). Nothing hangs on it being right,
- * it is kept in memory and begins anew with the process. And times of day as
+ * it is kept in memory and restarts with the process. And times of day as
  * people read them. The lock is held.
  */
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * The list of what the preflight finds, and why no new job gets a node of a
  * profile.
  *
- * Rules: preflight.c begins the list anew and compares it with the old one. The
+ * Rules: preflight.c rebuilds the list and compares it with the old one. The
  * lock is held.
  */
 #include <stdarg.h>

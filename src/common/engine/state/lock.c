@@ -69,9 +69,10 @@ void vs_unlock(void)
 	pthread_mutex_unlock(&vs_core.lock);
 }
 
-/* A mutex is not fair: whoever lets it go and takes it again at once gets it
- * before the one that is just being woken. To yield is not enough where no
- * other thread wants this processor, and that one takes longer to wake. */
+/* A mutex is not fair: a thread that releases it and takes it again at once
+ * gets it before a thread that is just being woken. To yield is not enough
+ * where no other thread wants this processor, and that one takes longer to
+ * wake. */
 void vs_lock_yield(void)
 {
 	const struct timespec moment = { .tv_nsec = LEND_SLEEP_NS };

@@ -69,7 +69,7 @@ struct vs_node_power {
 /* Its VM's boot: reconcile/boot.c and node.c. */
 struct vs_node_boot {
 	int64_t up_asked_ms;		/* POWERING_UP since; 0: it isn't */
-	int64_t told_ms;		/* Slurm was told of this boot */
+	int64_t told_ms;		/* this boot was reported to Slurm */
 	char host[VS_MOID_LEN], pf[VS_PCI_LEN]; /* where it failed to boot for
 				 * this claim, "": nowhere */
 };

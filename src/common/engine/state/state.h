@@ -49,9 +49,10 @@ int64_t vs_clock(void);
 
 /* ---- node_queries.c: a node, its VM and its jobs --------------------------- */
 
-/* The node of that name; NULL: none of ours. */
+/* Returns the node of that name, or NULL if it is not managed. */
 struct vs_node *vs_node_named(struct vs_core *c, const char *name);
-/* By the id that the plugins know; NULL: none of ours. */
+/* Returns the node with the id that the plugins know, or NULL if it is not
+ * managed. */
 static inline struct vs_node *vs_node_at(struct vs_core *c, int id)
 {
 	return id >= 0 && (size_t)id < c->nnodes ? &c->nodes[id] : NULL;
@@ -64,7 +65,8 @@ static inline bool vs_node_going(const struct vs_node *n)
 					VS_NODE_POWER_DOWN_ASKED));
 }
 
-/* The VM of the node's name in the folder, whoever owns it; NULL: none is shown. */
+/* Returns the VM of the node's name in the folder, of any owner, or NULL if
+ * none is shown. */
 struct vs_vm *vs_node_vm(struct vs_core *c, const struct vs_node *n);
 /* The host (moId) on which an operator wants the node's VM next; NULL: any. vm is the
  * node's VM, or NULL. */
@@ -74,7 +76,8 @@ const char *vs_node_preferred_host(const struct vs_node *n,
 bool vs_vm_is_reachable(const struct vs_vm *vm);
 /* Nothing can be decided about this VM: no job for its node. */
 bool vs_node_vm_unsure(const struct vs_vm *vm);
-/* Where the node's VM is on, and ours; NULL: nowhere. */
+/* Returns the host on which the node's managed VM is on, or NULL if it is
+ * off. */
 const struct vs_host *vs_node_on(struct vs_core *c, const struct vs_node *n);
 /* It is suspended, by whomever. */
 bool vs_node_sleeps(struct vs_core *c, const struct vs_node *n);
@@ -101,7 +104,7 @@ const struct vs_cluster_policy *vs_cluster_policy_get(const struct vs_core *c,
 /* Does DRS by itself move such a VM while it is on? */
 bool vs_cluster_policy_moves(const struct vs_core *c, const struct vs_vm *vm);
 /* Which of the configuration's ClusterName lines the host belongs to, by the
- * names that were found last; -1: none, and no VM of ours goes there. */
+ * names that were found last; -1: none, and no managed VM goes there. */
 int vs_host_cluster(const struct vs_core *c, const struct vs_host *h);
 
 /* "clone", "power-on" ... in logs and for svf. */
@@ -121,7 +124,7 @@ void vs_node_stir(struct vs_node *n);
 void vs_nodes_mark_changed(struct vs_core *c);
 /* Those whose VM is on this host. */
 void vs_host_nodes_mark_changed(struct vs_core *c, const struct vs_host *h);
-/* What is kept of the node has been found anew, until the next touch. */
+/* The node's summary has been computed again, until the node changes. */
 void vs_node_summary_renewed(const struct vs_core *c, struct vs_node *n);
 /* Why no VM can be made from the profile's (its index) template, "": it can. How
  * many VMs of it there is room for is found anew. */
@@ -132,8 +135,8 @@ void vs_profile_capacity_outdate(struct vs_core *c, size_t profile);
  * it, or something is. */
 void vs_node_looked(struct vs_node *n);
 void vs_node_rests_set(struct vs_node *n, bool rests);
-/* Templates or profiles are others: their hashes anew, and all nodes are judged
- * by them. */
+/* Templates or profiles have changed: computes their hashes again and marks all
+ * nodes changed. */
 void vs_profiles_changed(struct vs_core *c);
 
 /* Capacity grew, or a node can be allocated again: run/loop.c tells Slurm's
@@ -185,7 +188,7 @@ bool vs_shared_outdated_taken(void);
 /* What it has found last, *n of them, true until it is made anew. */
 const struct vs_finding *vs_findings(size_t *n);
 
-/* Begins the list anew. Returns the old one, *n of them, for vs_findings_free(). */
+/* Empties the list. Returns the old one, *n of them, for vs_findings_free(). */
 struct vs_finding *vs_findings_begin(size_t *n);
 void vs_findings_free(struct vs_finding *list, size_t n);
 /* Adds a finding; says: the same thing for svf check, or NULL. */

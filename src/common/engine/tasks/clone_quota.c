@@ -165,7 +165,7 @@ void vs_clones_note_one(void)
 	vs_clones.unjudged = true;
 }
 
-/* Of nodes that a new configuration has dropped nobody has told. */
+/* Nodes that a new configuration has dropped were not reported. */
 void vs_clones_update(struct vs_core *c)
 {
 	struct vs_clones *k = &vs_clones;

@@ -26,7 +26,7 @@ struct vs_clones {
 	int owed;			/* to nodes that have a place, not sent */
 	bool many, full;
 	bool unjudged;			/* owed has changed since a turn's look */
-	uint64_t seen_epoch;		/* when owed was counted anew */
+	uint64_t seen_epoch;		/* when owed was counted again */
 	int64_t seen_minute;
 	char why[96];			/* while full */
 	struct vs_clone_way way;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The brake: an emptied node list or a wrong file must not cost a site its
- * VMs. Whatever would switch off or destroy a VM without a job's own end, a
- * power-down of Slurm's or a rebuild that somebody waits for asks here first:
+ * The removal limit: an emptied node list or a wrong file must not cost a site
+ * its VMs. Each removal of a VM that follows neither a job's end, nor a
+ * power-down of Slurm's, nor a rebuild that a job waits for, asks here first:
  * more than max(3, 5 %) of our VMs within ten minutes, and all such work stops
  * until an operator has looked (svf reconcile) and said so (--confirm).
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The brake on ends that nobody asked for: a part of core_i.h. */
+/* The removal limit: it holds removals that no request asked for. A part of
+ * core_i.h. */
 #ifndef VS_ENGINE_REMOVAL_GUARD_H
 #define VS_ENGINE_REMOVAL_GUARD_H
 
@@ -10,7 +11,8 @@ struct json_object;
 struct vs_core;
 struct vs_node;
 
-/* Has the brake let this VM's end pass? Once it has, for good. */
+/* Returns true if the removal limit permits this VM's removal. A permit is
+ * final. */
 enum vs_removal_state {
 	VS_REMOVAL_UNREQUESTED,
 	VS_REMOVAL_PASSED,

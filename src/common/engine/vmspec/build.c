@@ -2,7 +2,7 @@
 /*
  * The specs of clones and reconfigurations, made from profile and hold, and of
  * which VM a clone is made. The mark and the profile's hash are in the spec
- * itself, so that no VM of ours ever exists without them. The lock is held.
+ * itself, so that no managed VM ever exists without them. The lock is held.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one door before calls that a type of adapter may forbid: vMotion, hot-add,
- * snapshot, DRS's placement. It asks the capability table
- * (plan/devices/adapter_type) of what the VM is made of and by the releases that
- * vCenter and the hosts tell, so that what would fail there, or leave the VM half
- * done, is refused here with the reason.
+ * The one check before calls that a type of adapter may forbid: vMotion,
+ * hot-add, snapshot, DRS's placement. It asks the capability table
+ * (plan/devices/adapter_type) of what the VM is made of and by the releases
+ * that vCenter and the hosts tell, so that what would fail there, or leave the
+ * VM half done, is refused here with the reason.
  *
- * Rules: whoever sends such a call passes here first (requests.c, drs_advice.c,
- * evacuate.c); a release that nobody tells is the oldest. Never asks which type
- * it is.
+ * Rules: code that sends such a call passes here first (requests.c,
+ * drs_advice.c, evacuate.c); an unknown release counts as the oldest. Never
+ * asks which type it is.
  */
 #include "engine/state/core_i.h"
 #include "engine/vmspec/vmspec.h"
@@ -25,7 +25,7 @@ int vs_capability_check(const struct vs_core *c, const struct vs_node *n,
 	int release = vs_release_older(c->release,
 				       c->release);
 
-	/* placing and restarting are vCenter's own deeds */
+	/* placing and restarting are vCenter's own operations */
 	if (deed != VS_OPERATION_DRS_PLACE && deed != VS_OPERATION_HA) {
 		if (vm && vm->host_ptr)
 			release = vs_release_older(release,

@@ -95,7 +95,7 @@ bool vs_clone_source_lost(const struct vs_core *c, const struct vs_vm *child)
 	LIST_FOREACH(vm, &c->inv.parents, with_parents)
 		if (!strcasecmp(vm->uuid, child->clone.from))
 			return false;
-	/* of one that can't be read nobody knows what it is */
+	/* of one that can't be read it is unknown what it is */
 	for (vm = c->inv.vms; vm; vm = vm->hh.next)
 		if (!vm->readable && !strcmp(vm->folder, c->folder))
 			return false;

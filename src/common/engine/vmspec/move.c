@@ -2,7 +2,7 @@
 /*
  * A VM that is off and whose place is elsewhere is relocated. One that vCenter
  * doesn't move (a device of its host's own, a disk that the other host can't
- * see, a snapshot too many) is made anew where its place is: it holds nothing
+ * see, a snapshot too many) is recreated where its place is: it holds nothing
  * that its template doesn't.
  *
  * Rules: what vCenter refuses for the VM's own sake is not asked again; what

@@ -5,7 +5,7 @@
  * MAC, which is the node's for good; the k-th card takes its VF of the k-th PF
  * that is held, in the order of their addresses.
  *
- * Rules: cards with other MACs are none of ours. The lock is held.
+ * Rules: NICs with other MACs are not managed. The lock is held.
  */
 #include <stdio.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * and what a spec says of them. A node's slots are its adapter's, then those of
  * the adapter beside it (With=); a device has no MAC, and is known by its ids.
  *
- * Rules: devices in a VM of ours are ours: its template has none. The lock is
- * held.
+ * Rules: devices in a managed VM were added by slurm-vsphere: its template has
+ * none. The lock is held.
  */
 #include <string.h>
 #include "engine/inventory/inventory.h"

@@ -35,9 +35,10 @@ enum vs_profile_fit vs_node_fit(const struct vs_core *c,
 /* Does the VM fit, with its devices, and for this run of the job (0: none)? */
 bool vs_node_vm_right(struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, uint32_t job, uint32_t restart);
-/* Is the VM in a resource pool in which the configuration wants none of ours? */
+/* Returns true if the VM is in a resource pool in which the configuration wants
+ * no managed VM. */
 bool vs_node_pool_wrong(const struct vs_core *c, const struct vs_vm *vm);
-/* A VM of ours that is off, for a job that has this hold (NULL: none yet). */
+/* A managed VM that is off, for a job that has this hold (NULL: none yet). */
 enum vs_observed vs_node_observed_off(const struct vs_core *c,
 				      const struct vs_node *n,
 				      const struct vs_vm *vm,
@@ -112,7 +113,8 @@ void vs_spec_hardware(const struct vs_core *c, const struct vs_node *n,
 /* The resource pool (moId) of VMs on this host; NULL: the host is NULL, or of no
  * cluster that the configuration names. */
 const char *vs_host_pool(const struct vs_core *c, const struct vs_host *host);
-/* The mark of a VM of ours of that name and instance UUID, to be free()d. */
+/* Returns the ownership tag of a managed VM of that name and instance UUID, to
+ * be free()d. */
 char *vs_vm_owner_tag(const struct vs_core *c, const char *name,
 		      const char *uuid);
 /* A clone of the profile's template on that host, as to its name and place; the
