@@ -9,7 +9,7 @@ or not; the scenario ends when what was wanted is there.
 
 import signal
 
-import scenarios_ahead      # noqa: F401 (they are found in SCENARIOS)
+import scenarios_prefetch      # noqa: F401 (they are found in SCENARIOS)
 from scenario import SCENARIOS, job_that_waits, scenario  # noqa: F401
 from worker import foreign, wait_for, wait_until
 from worlds import PF0

@@ -5,7 +5,7 @@
 fuzz_programs = testsuite/fuzz/test_fuzz_vc \
 	testsuite/fuzz/test_fuzz_plan \
 	testsuite/fuzz/test_fuzz_control \
-	testsuite/fuzz/test_fuzz_hints \
+	testsuite/fuzz/test_fuzz_state_file \
 	testsuite/fuzz/test_fuzz_client \
 	testsuite/fuzz/test_fuzz_states \
 	testsuite/fuzz/test_fuzz_svf \
@@ -53,12 +53,12 @@ testsuite_fuzz_test_fuzz_control_LDFLAGS = $(fuzz_ldflags)
 testsuite_fuzz_test_fuzz_control_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/control
 
-testsuite_fuzz_test_fuzz_hints_SOURCES = testsuite/fuzz/fuzz_hints.c \
+testsuite_fuzz_test_fuzz_state_file_SOURCES = testsuite/fuzz/fuzz_state_file.c \
 	testsuite/fuzz/fuzz_main.h
-testsuite_fuzz_test_fuzz_hints_CPPFLAGS = $(fuzz_cppflags)
-testsuite_fuzz_test_fuzz_hints_LDFLAGS = $(fuzz_ldflags)
-testsuite_fuzz_test_fuzz_hints_LDADD = src/common/libvs_core.la -lpthread
-EXTRA_DIST += testsuite/fuzz/corpus/hints
+testsuite_fuzz_test_fuzz_state_file_CPPFLAGS = $(fuzz_cppflags)
+testsuite_fuzz_test_fuzz_state_file_LDFLAGS = $(fuzz_ldflags)
+testsuite_fuzz_test_fuzz_state_file_LDADD = src/common/libvs_core.la -lpthread
+EXTRA_DIST += testsuite/fuzz/corpus/state_file
 
 testsuite_fuzz_test_fuzz_client_SOURCES = testsuite/fuzz/fuzz_client.c \
 	testsuite/fuzz/fake_curl.h testsuite/fuzz/fuzz_main.h

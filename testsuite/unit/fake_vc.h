@@ -22,7 +22,7 @@
 #include "engine/jobs/startup_times.h"
 #include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/maintenance.h"
-#include "engine/maintenance/vm_orders.h"
+#include "engine/maintenance/vm_actions.h"
 #include "engine/metrics/http_request.h"
 #include "engine/metrics/metrics.h"
 #include "engine/metrics/metrics_i.h"
@@ -182,7 +182,7 @@ void fake_trace_to(FILE *file);
 void fake_trace_line(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* fake_vc_parents.c: the parent whose name holds part, NULL: none. */
+/* fake_vc_clone_sources.c: the parent whose name holds part, NULL: none. */
 struct fake_vm *fake_parent(const char *part);
 int fake_parents(void);
 

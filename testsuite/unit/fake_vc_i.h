@@ -31,7 +31,7 @@ void fake_effect(struct fake_call *c);			/* done and shown */
 
 extern struct vs_vc_store fake_two[2];
 
-/* fake_vc_parents.c: what a clone of this source copies, and the spec says; what
+/* fake_vc_clone_sources.c: what a clone of this source copies, and the spec says; what
  * is shown of it. */
 void fake_source_apply(struct fake_vm *vm, const struct vs_vc_clone *cl);
 void fake_marks_apply(struct fake_vm *vm, const struct vs_vc_kv *kv);
@@ -44,7 +44,7 @@ void fake_trace_instant(const struct vs_vc_instant *in);
 void fake_trace_reconfigure(const char *vm, const char *version,
 			    const struct vs_vc_hw *hw);
 
-/* fake_vc_cards.c */
+/* fake_vc_nics.c */
 void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw);
 int fake_cards_show(const struct fake_vm *vm,
 		    struct vs_nic out[FAKE_CARDS + 1]);

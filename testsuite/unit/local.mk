@@ -14,7 +14,7 @@ EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/cmocka_range.h \
 	testsuite/unit/control_stage.h \
 	testsuite/unit/engine_stage.h testsuite/unit/guest_stage.h \
 	testsuite/unit/node_state.h \
-	testsuite/unit/inv_stage.h testsuite/unit/parents_stage.h \
+	testsuite/unit/inv_stage.h testsuite/unit/clone_source_stage.h \
 	testsuite/unit/plan_stage.h \
 	testsuite/unit/plan_world.h testsuite/unit/prefetch_stage.h \
 	testsuite/unit/svf_stage.h testsuite/unit/vc_spec_stage.h \
@@ -22,8 +22,8 @@ EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/cmocka_range.h \
 
 # util, plan, vcenter, the control channel; and svf, whose tests run
 # src/svf/svf, which `make check` has built by then.
-check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
-	testsuite/unit/test_check testsuite/unit/test_check_room \
+check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_nics \
+	testsuite/unit/test_check testsuite/unit/test_check_capacity \
 	testsuite/unit/test_check_site \
 	testsuite/unit/test_control testsuite/unit/test_devices \
 	testsuite/unit/test_shared \
@@ -34,10 +34,10 @@ check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_cards \
 	testsuite/unit/test_level testsuite/unit/test_metrics \
 	testsuite/unit/test_name \
 	testsuite/unit/test_numa testsuite/unit/test_place \
-	testsuite/unit/test_place_parent \
+	testsuite/unit/test_place_clone_source \
 	testsuite/unit/test_policy testsuite/unit/test_pool \
 	testsuite/unit/test_profile testsuite/unit/test_rails \
-	testsuite/unit/test_room testsuite/unit/test_seal \
+	testsuite/unit/test_place_capacity testsuite/unit/test_seal \
 	testsuite/unit/test_share \
 	testsuite/unit/test_step testsuite/unit/test_stores \
 	testsuite/unit/test_svf testsuite/unit/test_svf_adapters \
@@ -63,21 +63,21 @@ check_LTLIBRARIES += testsuite/unit/libfake_vc.la
 engine_stage = testsuite/unit/engine_stage.h testsuite/unit/node_state.h \
 	testsuite/unit/fake_vc.h
 fake_vc = testsuite/unit/fake_vc.c testsuite/unit/fake_vc_beat.c \
-	testsuite/unit/fake_vc_cards.c testsuite/unit/fake_vc_late.c \
-	testsuite/unit/fake_vc_parents.c testsuite/unit/fake_vc_trace.c \
+	testsuite/unit/fake_vc_nics.c testsuite/unit/fake_vc_late.c \
+	testsuite/unit/fake_vc_clone_sources.c testsuite/unit/fake_vc_trace.c \
 	testsuite/unit/fake_vc.h testsuite/unit/fake_vc_i.h
 testsuite_unit_libfake_vc_la_SOURCES = $(fake_vc)
 engine_ldadd = testsuite/unit/libfake_vc.la $(unit_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
-	testsuite/unit/test_engine_beside \
-	testsuite/unit/test_engine_boot testsuite/unit/test_engine_brake \
-	testsuite/unit/test_engine_calls testsuite/unit/test_engine_calm \
+	testsuite/unit/test_engine_shared_node \
+	testsuite/unit/test_engine_boot testsuite/unit/test_engine_removal_limit \
+	testsuite/unit/test_engine_calls testsuite/unit/test_engine_poll \
 	testsuite/unit/test_engine_check testsuite/unit/test_engine_clones \
 	testsuite/unit/test_engine_clone_way \
 	testsuite/unit/test_engine_doubt testsuite/unit/test_engine_drift \
 	testsuite/unit/test_engine_directpath \
-	testsuite/unit/test_engine_door testsuite/unit/test_engine_leave \
+	testsuite/unit/test_engine_capability testsuite/unit/test_engine_leave \
 	testsuite/unit/test_engine_vmotion \
 	testsuite/unit/test_engine_asleep testsuite/unit/test_engine_claims \
 	testsuite/unit/test_engine_conditions \
@@ -91,40 +91,40 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_foreign \
 	testsuite/unit/test_engine_missing testsuite/unit/test_engine_noclient \
 	testsuite/unit/test_engine_instant \
-	testsuite/unit/test_engine_orders testsuite/unit/test_engine_outbox \
-	testsuite/unit/test_engine_parents \
-	testsuite/unit/test_engine_parents_bar \
-	testsuite/unit/test_engine_parents_end \
-	testsuite/unit/test_engine_parents_plan \
+	testsuite/unit/test_engine_vm_actions testsuite/unit/test_engine_outbox \
+	testsuite/unit/test_engine_clone_source \
+	testsuite/unit/test_engine_clone_source_blocked \
+	testsuite/unit/test_engine_clone_source_end \
+	testsuite/unit/test_engine_clone_source_plan \
 	testsuite/unit/test_engine_plan \
 	testsuite/unit/test_engine_prefetch \
 	testsuite/unit/test_engine_prefetch_end \
-	testsuite/unit/test_engine_prefetch_room \
+	testsuite/unit/test_engine_prefetch_capacity \
 	testsuite/unit/test_engine_hardware \
 	testsuite/unit/test_engine_preflight testsuite/unit/test_engine_rails \
 	testsuite/unit/test_engine_reclaim \
 	testsuite/unit/test_engine_reconcile testsuite/unit/test_engine_report \
-	testsuite/unit/test_engine_restart testsuite/unit/test_engine_room \
+	testsuite/unit/test_engine_restart testsuite/unit/test_engine_capacity \
 	testsuite/unit/test_engine_spec testsuite/unit/test_engine_tasks testsuite/unit/test_engine_stores \
 	testsuite/unit/test_engine_submit testsuite/unit/test_engine_template \
 	testsuite/unit/test_engine_template_host \
-	testsuite/unit/test_engine_term testsuite/unit/test_engine_victims \
-	testsuite/unit/test_engine_when testsuite/unit/test_engine_window \
-	testsuite/unit/test_engine_words
+	testsuite/unit/test_engine_leadership testsuite/unit/test_engine_victims \
+	testsuite/unit/test_engine_forecast testsuite/unit/test_engine_window \
+	testsuite/unit/test_engine_pending_text
 testsuite_unit_test_engine_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_all_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_foreign_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_beside_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_shared_node_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_boot_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_brake_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_removal_limit_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_calls_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_calm_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_poll_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_check_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_clones_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_clone_way_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_doubt_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_drift_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_door_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_capability_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_directpath_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_leave_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_drs_LDADD = $(engine_ldadd)
@@ -144,11 +144,11 @@ testsuite_unit_test_engine_limits_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_metrics_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_missing_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_noclient_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_orders_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_parents_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_parents_bar_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_parents_end_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_parents_plan_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_vm_actions_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_clone_source_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_clone_source_blocked_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_clone_source_end_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_clone_source_plan_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_instant_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_lent
@@ -159,7 +159,7 @@ testsuite_unit_test_engine_lent_LDADD = $(engine_ldadd) -lpthread
 testsuite_unit_test_engine_plan_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_prefetch_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_prefetch_end_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_prefetch_room_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_prefetch_capacity_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_preflight_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_hardware_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_rails_LDADD = $(engine_ldadd)
@@ -170,17 +170,17 @@ testsuite_unit_test_engine_outbox_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_reconcile_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_report_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_restart_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_room_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_capacity_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_spec_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_stores_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_submit_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_template_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_template_host_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_term_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_leadership_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_victims_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_when_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_forecast_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_window_LDADD = $(engine_ldadd)
-testsuite_unit_test_engine_words_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_pending_text_LDADD = $(engine_ldadd)
 
 # Larger arrays than the others': a fake of their own.
 check_PROGRAMS += testsuite/unit/test_engine_breaker \
@@ -212,7 +212,7 @@ EXTRA_DIST += testsuite/golden/go.mod testsuite/golden/go.sum \
 	testsuite/unit/run.sh
 
 # Files of the plugins, of svf and of the guest's program, as they are.
-check_PROGRAMS += testsuite/unit/test_device testsuite/unit/test_got \
+check_PROGRAMS += testsuite/unit/test_device testsuite/unit/test_assignment \
 	testsuite/unit/test_port testsuite/unit/test_scrub \
 	testsuite/unit/test_svf_plan testsuite/unit/test_svf_top \
 	testsuite/unit/test_svf_top_screen \
@@ -226,9 +226,9 @@ testsuite_unit_test_scrub_SOURCES = testsuite/unit/test_scrub.c \
 	contribs/probe/scrub.c
 testsuite_unit_test_scrub_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/contribs/probe
-testsuite_unit_test_got_SOURCES = testsuite/unit/test_got.c src/plugins/job_assignment.c \
+testsuite_unit_test_assignment_SOURCES = testsuite/unit/test_assignment.c src/plugins/job_assignment.c \
 	src/plugins/guest_files.c src/plugins/spank/task_env.c
-testsuite_unit_test_got_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+testsuite_unit_test_assignment_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 testsuite_unit_test_port_SOURCES = testsuite/unit/test_port.c \
 	contribs/guest/port.h contribs/guest/port_judge.c
 testsuite_unit_test_port_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)
@@ -276,7 +276,7 @@ check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_conf_adapter testsuite/unit/test_conf_hardware \
 	testsuite/unit/test_conf_nodes \
 	testsuite/unit/test_job_env testsuite/unit/test_job_test \
-	testsuite/unit/test_job_when testsuite/unit/test_preempt \
+	testsuite/unit/test_job_start_time testsuite/unit/test_preempt \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
 	testsuite/unit/test_repair testsuite/unit/test_widen \
 	testsuite/unit/test_written
@@ -320,10 +320,10 @@ testsuite_unit_test_job_test_SOURCES = testsuite/unit/test_job_test.c \
 	$(select_stage)
 testsuite_unit_test_job_test_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_job_test_LDADD = $(slurm_unit_ldadd)
-testsuite_unit_test_job_when_SOURCES = testsuite/unit/test_job_when.c \
+testsuite_unit_test_job_start_time_SOURCES = testsuite/unit/test_job_start_time.c \
 	$(select_stage)
-testsuite_unit_test_job_when_CPPFLAGS = $(plugin_cppflags)
-testsuite_unit_test_job_when_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_job_start_time_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_job_start_time_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_preempt_SOURCES = testsuite/unit/test_preempt.c \
 	$(select_stage)
 testsuite_unit_test_preempt_CPPFLAGS = $(plugin_cppflags)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a guest reads at boot: set in each spec, watched, and set again before a
  * guest boots. */
-#include "parents_stage.h"
+#include "clone_source_stage.h"
 #include "vcenter/calls/calls.h"
 
 #define EVIL "10.9.9.9:6817"

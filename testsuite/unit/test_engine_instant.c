@@ -2,7 +2,7 @@
 /* Instant clones (Clone=instant): parents that stand frozen, one on each host,
  * and VMs that are on at once. */
 #include "engine/tasks/tasks.h"
-#include "parents_stage.h"
+#include "clone_source_stage.h"
 
 static void only_the_parent_is_made_before_slurm_asks_for_power(void **st)
 {

@@ -3,7 +3,7 @@
  * What the engine counts for Prometheus, and what is made of it: each count by what
  * it counts, each VF in one state and one alone.
  */
-#include "parents_stage.h"
+#include "clone_source_stage.h"
 #include "vcenter/transport/tally.h"
 
 static char *text_of(bool openmetrics)

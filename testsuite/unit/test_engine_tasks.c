@@ -3,7 +3,7 @@
  * Calls under way, whatever they are for: on which host each counts, until when,
  * and who hears that one has failed.
  */
-#include "parents_stage.h"
+#include "clone_source_stage.h"
 
 static int on(const char *host)
 {

@@ -4,7 +4,7 @@
  * know why, no node or other host pays for it; what needs no clone goes on.
  */
 #include "engine_stage.h"
-#include "parents_stage.h"
+#include "clone_source_stage.h"
 #include "util/err.h"
 
 #define AWAY "Template=tpl: its host esx2 is not connected: connect it, or register the template on another"

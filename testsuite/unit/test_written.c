@@ -24,7 +24,7 @@
  * begin_time and start_time of jobs; node_state, owner, weight, sched_weight,
  * boot_req_time, last_busy, last_response, not_responding of nodes; tres_req_cnt
  * by Slurm's license_set_job_tres_cnt(). Their tests: test_job_test.c,
- * test_job_when.c, test_account.c. job_resrcs is freed by Slurm's
+ * test_job_start_time.c, test_account.c. job_resrcs is freed by Slurm's
  * free_job_resources() alone.
  */
 #include "plugins/slurm/compat.h"

@@ -13,7 +13,7 @@ core_sources += \
 	src/common/engine/clone_source/clone_source.h \
 	src/common/engine/clone_source/clone_source_i.h \
 	src/common/engine/clone_source/collect.c src/common/engine/clone_source/host_cost.c \
-	src/common/engine/clone_source/lost_clones.c src/common/engine/clone_source/select.c \
+	src/common/engine/clone_source/unconfirmed_clones.c src/common/engine/clone_source/select.c \
 	src/common/engine/clone_source/template_host.c \
 	src/common/engine/clone_source/usage.c \
 	src/common/engine/control/admin_actions.c src/common/engine/control/control.h \
@@ -43,8 +43,8 @@ core_sources += \
 	src/common/engine/maintenance/evacuate_target.c \
 	src/common/engine/maintenance/host_progress.c \
 	src/common/engine/maintenance/maintenance.h \
-	src/common/engine/maintenance/node_drain.c src/common/engine/maintenance/vm_orders.c \
-	src/common/engine/maintenance/vm_orders.h \
+	src/common/engine/maintenance/node_drain.c src/common/engine/maintenance/vm_actions.c \
+	src/common/engine/maintenance/vm_actions.h \
 	src/common/engine/metrics/collect.c src/common/engine/metrics/format.c \
 	src/common/engine/metrics/http_request.c src/common/engine/metrics/http_request.h \
 	src/common/engine/metrics/metrics.h src/common/engine/metrics/metrics_i.h \
@@ -97,7 +97,7 @@ core_sources += \
 	src/common/engine/tasks/retry.c \
 	src/common/engine/tasks/tasks.c src/common/engine/tasks/tasks.h \
 	src/common/engine/vmspec/build.c src/common/engine/vmspec/capability.c \
-	src/common/engine/vmspec/guest_words.c src/common/engine/vmspec/hardware.c \
+	src/common/engine/vmspec/guest_info.c src/common/engine/vmspec/hardware.c \
 	src/common/engine/vmspec/mac_shared.c src/common/engine/vmspec/match.c \
 	src/common/engine/vmspec/move.c src/common/engine/vmspec/move.h \
 	src/common/engine/vmspec/nics.c src/common/engine/vmspec/vm_devices.c \

@@ -19,7 +19,7 @@
  * rights in excess, or not to be known	told to operators
  * VFs that SuspendExc* keeps in use	told to operators
  * another Slurm cluster on our PFs	told to operators (other_cluster.c)
- * VMs whose users may write guestinfo	told to operators (guest_words.c)
+ * VMs whose users may write guestinfo	told to operators (guest_info.c)
  * another VM with a node's MAC		told to operators (mac_shared.c)
  *
  * Rules: what stops new jobs never stops a VM's end, or a job that has begun.

@@ -197,8 +197,8 @@ void vs_clone_source_claim_again(struct vs_core *c, struct vs_clone_source *p,
 void vs_clone_source_capacity_take(struct vs_core *c,
 				   const struct vs_clone_source *p,
 				   const struct vs_claim *like, int64_t mb);
-/* lost_clones.c: of some clone the reply is lost; one has no task yet. What becomes of those
- * that are lost is looked for; is it known? The node's is done, but not shown. */
+/* unconfirmed_clones.c. The first returns true if the reply to a clone call was lost, and
+ * vs_clone_unanswered() if a call has no task. _unshown: it is done, but not shown yet. */
 bool vs_clone_unconfirmed(const struct vs_core *c);
 /* The reply to the node's clone call was lost, or what it made is known. */
 void vs_clone_unconfirmed_set(struct vs_node *n, bool lost);

@@ -14,7 +14,7 @@
 #include "engine/inventory/inventory.h"
 #include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/maintenance.h"
-#include "engine/maintenance/vm_orders.h"
+#include "engine/maintenance/vm_actions.h"
 #include "engine/persist/persist.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/report/report.h"

@@ -19,7 +19,7 @@
 #include "engine/jobs/jobs.h"
 #include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/evacuate_i.h"
-#include "engine/maintenance/vm_orders.h"
+#include "engine/maintenance/vm_actions.h"
 #include "engine/provision/provision.h"
 #include "engine/state/core_i.h"
 #include "engine/tasks/tasks.h"

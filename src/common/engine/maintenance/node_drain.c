@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Nodes whose VM is on a host that is wanted (cordon.c), or suspended there: it
- * can be resumed there alone, or is evicted by an operator (vm_orders.c). They are
+ * can be resumed there alone, or is evicted by an operator (vm_actions.c). They are
  * drained with the cause, idle ones powered down at once, running jobs finish;
  * when the VM is off or elsewhere our drain goes, and nobody else's.
  */
@@ -11,7 +11,7 @@
 #include "engine/jobs/jobs.h"
 #include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/maintenance.h"
-#include "engine/maintenance/vm_orders.h"
+#include "engine/maintenance/vm_actions.h"
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"

@@ -12,7 +12,7 @@
 #include "engine/clone_source/clone_source.h"
 #include "engine/forecast/forecast.h"
 #include "engine/jobs/jobs.h"
-#include "engine/maintenance/vm_orders.h"
+#include "engine/maintenance/vm_actions.h"
 #include "engine/provision/drs_advice.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/report/report.h"

@@ -19,7 +19,7 @@
 #include "engine/jobs/jobs.h"
 #include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/maintenance.h"
-#include "engine/maintenance/vm_orders.h"
+#include "engine/maintenance/vm_actions.h"
 #include "engine/state/each.h"
 #include "engine/persist/persist.h"
 #include "engine/preemption/preemption.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include "engine/hosts/hosts.h"
 #include "engine/maintenance/evacuate.h"
-#include "engine/maintenance/vm_orders.h"
+#include "engine/maintenance/vm_actions.h"
 #include "engine/persist/persist.h"
 #include "engine/run/run.h"
 #include "engine/state/core_i.h"

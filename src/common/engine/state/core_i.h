@@ -22,7 +22,7 @@
 #include "engine/provision/drs_advice.h"
 #include "engine/maintenance/maintenance.h"
 #include "engine/vmspec/move.h"
-#include "engine/maintenance/vm_orders.h"
+#include "engine/maintenance/vm_actions.h"
 #include "engine/clone_source/clone_source.h"
 #include "plan/allocation/ledger.h"
 #include "plan/placement/placement.h"

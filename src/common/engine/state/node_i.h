@@ -163,7 +163,7 @@ struct vs_node {
 	struct vs_node_power power;
 	struct vs_node_drs drs;
 	struct vs_move move;
-	struct {			/* guest_words.c's: hashes */
+	struct {			/* guest_info.c's: hashes */
 		uint64_t want, shown;	/* 0: not known */
 		enum {
 			VS_GUEST_INFO_OLD,

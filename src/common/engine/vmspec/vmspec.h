@@ -172,7 +172,7 @@ bool vs_hardware_right(const struct vs_core *c, const struct vs_node *n,
 bool vs_hardware_settled(struct vs_core *c, const struct vs_node *n,
 			 const struct vs_vm *vm);
 
-/* ---- guest_words.c: what a guest reads at boot ------------------------- */
+/* ---- guest_info.c: what a guest reads at boot ------------------------- */
 
 /* By enum vs_vc_guest_key; NULL: the key is taken away. */
 struct vs_guest_info { char *of[VS_VC_NGUEST]; };

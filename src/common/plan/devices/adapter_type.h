@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "plan/devices/pci_address_list.h"
-#include "util/card.h"
+#include "util/nic.h"
 #include "util/ipv4.h"
 
 #define VS_NICS_MAX 8		/* cards and devices of one VM */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "util/card.h"
+#include "util/nic.h"
 #include "util/err.h"
 #include "vcenter/spec/vm_spec.h"
 

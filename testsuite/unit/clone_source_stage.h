@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The stage of the tests of linked and instant clones. Included by each test program. */
-#ifndef PARENTS_STAGE_H
-#define PARENTS_STAGE_H
+#ifndef CLONE_SOURCE_STAGE_H
+#define CLONE_SOURCE_STAGE_H
 
 #include "engine_stage.h"
 

@@ -2,7 +2,7 @@
 /* Linked clones and the parents that they stand on. */
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
-#include "parents_stage.h"
+#include "clone_source_stage.h"
 
 static void the_first_clone_makes_the_parent(void **st)
 {

@@ -2,7 +2,7 @@
 /* The end of a parent: what has to be known first. */
 #include "engine/control/control.h"
 #include "engine/vmspec/vmspec.h"
-#include "parents_stage.h"
+#include "clone_source_stage.h"
 #include "util/log.h"
 
 static int said;

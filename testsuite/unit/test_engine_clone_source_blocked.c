@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What keeps a template's clones waiting: its parent isn't what was asked for. */
 #include "engine/vmspec/vmspec.h"
-#include "parents_stage.h"
+#include "clone_source_stage.h"
 #include "util/log.h"
 
 static int said;

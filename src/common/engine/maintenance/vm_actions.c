@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/maintenance/maintenance.h"
-#include "engine/maintenance/vm_orders.h"
+#include "engine/maintenance/vm_actions.h"
 #include "engine/state/core_i.h"
 #include "engine/state/each.h"
 #include "util/mem.h"

@@ -3,8 +3,8 @@
  * A card or device of a VM as vCenter shows it. vcenter/decode fills it, and the
  * inventory of plan keeps a copy: neither of the two sees the other.
  */
-#ifndef VS_UTIL_CARD_H
-#define VS_UTIL_CARD_H
+#ifndef VS_UTIL_NIC_H
+#define VS_UTIL_NIC_H
 
 #include <stdbool.h>
 #include <stdint.h>

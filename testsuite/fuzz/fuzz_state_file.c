@@ -75,6 +75,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-#define FUZZ_CORPUS "hints"
+#define FUZZ_CORPUS "state_file"
 #define FUZZ_REACHED bound
 #include "fuzz_main.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What operators have ordered of nodes' VMs (vm_orders.c): kept in the hints. A
+ * What operators have ordered of nodes' VMs (vm_actions.c): kept in the hints. A
  * part of core_i.h, which includes it.
  */
-#ifndef VS_ENGINE_VM_ORDERS_H
-#define VS_ENGINE_VM_ORDERS_H
+#ifndef VS_ENGINE_VM_ACTIONS_H
+#define VS_ENGINE_VM_ACTIONS_H
 
 #include "util/err.h"
 #include "util/json.h"
