@@ -123,6 +123,30 @@ static void an_observer_is_told_the_same(void **state)
 	vs_core.unserved[0] = '\0';
 }
 
+/* The placement runs on a copy: what is said of hosts is of that copy, too. */
+static void an_observer_is_told_why_hosts_are_left_out(void **state)
+{
+	struct vs_host *h = vs_host_get(&vs_core.inv, "host-2");
+	const char *text;
+	struct vs_jdoc doc;
+
+	(void)state;
+	vs_core.observe = true;
+	vs_exclude_set(VS_EXCLUDED_DRAINED, "host-1", NULL, VS_EXCLUDED_FOREVER,
+		       "drained by an operator: its disk");
+	for (int i = 0; i < h->npfs; i++)
+		vs_exclude_set(VS_EXCLUDED_FAILED, "host-2", h->pfs[i].pci,
+			       VS_EXCLUDED_FOREVER, "a start failed there");
+	doc = asked("vm1");
+	text = vs_j_str(vs_j_get(vs_j_root(&doc), "text"));
+	if (!strstr(text, "(drained by an operator)") ||
+	    !strstr(text, "(a start failed there)"))
+		fail_msg("%s", text);
+	vs_jdoc_free(&doc);
+	vs_core.observe = false;
+	vs_avoids_clear();
+}
+
 static void a_question_leaves_nothing_behind(void **state)
 {
 	uint64_t before = vs_core.ledger.generation;
@@ -463,6 +487,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(places_are_those_that_the_job_gets, stage),
 		cmocka_unit_test_setup(an_observer_is_told_the_same, stage),
+		cmocka_unit_test_setup(an_observer_is_told_why_hosts_are_left_out, stage),
 		cmocka_unit_test_setup(a_question_leaves_nothing_behind, stage),
 		cmocka_unit_test_setup(a_new_vm_takes_a_clone_and_a_power_on, stage),
 		cmocka_unit_test_setup(a_warm_one_is_used_as_it_is, stage),

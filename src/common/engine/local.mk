@@ -68,17 +68,18 @@ core_sources += \
 	src/common/engine/report/common.c src/common/engine/report/dry_run.c \
 	src/common/engine/report/dry_run_places.c src/common/engine/report/hosts.c \
 	src/common/engine/report/jobs.c src/common/engine/report/report.h \
-	src/common/engine/report/report_i.h src/common/engine/report/status.c \
+	src/common/engine/report/report.c src/common/engine/report/report_i.h \
+	src/common/engine/report/status.c \
 	src/common/engine/rpc/listen.c src/common/engine/rpc/message.c \
 	src/common/engine/rpc/message.h src/common/engine/rpc/poll_server.c \
 	src/common/engine/rpc/poll_server.h src/common/engine/rpc/rpc.h \
-	src/common/engine/rpc/viewer.c \
 	src/common/engine/run/api.c src/common/engine/run/api.h \
 	src/common/engine/run/leadership.c src/common/engine/run/loop.c \
 	src/common/engine/run/loop_i.h src/common/engine/run/reconfigure.c \
 	src/common/engine/run/run.h src/common/engine/run/saved_state.c \
 	src/common/engine/run/slurm_poll.c src/common/engine/run/vcenter_connect.c \
 	src/common/engine/run/vcenter_events.c \
+	src/common/engine/slurm/lookup.c src/common/engine/slurm/lookup.h \
 	src/common/engine/slurm/outbox.c src/common/engine/slurm/outbox.h \
 	src/common/engine/slurm/slurm_ops.h \
 	src/common/engine/state/activity.c src/common/engine/state/changes.c \

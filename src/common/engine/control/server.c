@@ -29,6 +29,7 @@
 #include "engine/rpc/message.h"
 #include "engine/rpc/poll_server.h"
 #include "engine/rpc/rpc.h"
+#include "engine/slurm/lookup.h"
 #include "engine/state/core_i.h"
 #include "util/buf.h"
 #include "util/json.h"

@@ -11,8 +11,7 @@
 #include "engine/checks/site_checks.h"
 #include "engine/hosts/hosts.h"
 #include "engine/report/report.h"
-#include "engine/rpc/rpc.h"
-#include "engine/slurm/slurm_ops.h"
+#include "engine/report/report_i.h"
 #include "engine/state/core_i.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -142,36 +141,34 @@ static void add_vcenter(struct asked *a, const struct vs_core *c)
 	    "reachable", "svf status");
 }
 
-/* ---- slurm.conf ---------------------------------------------------------------- */
+/* ---- the answers --------------------------------------------------------------- */
 
-static void slurm_found(void *arg, enum vs_check code, const char *is,
-			const char *should, const char *fix)
+struct site {
+	struct asked *a;
+	const struct vs_checked *shared, *hosts;
+};
+
+/* Thousands of findings, perhaps. */
+static void site_add(void *arg)
 {
-	vs_found_add(arg, code, "slurm.conf", vs_strdup(is),
-		     vs_strdup(should), vs_asprintf("slurm.conf: %s", fix));
+	const struct site *s = arg;
+
+	if (s->shared)
+		add_list(s->a, &s->shared->l);
+	if (s->hosts)
+		add_list(s->a, &s->hosts->l);
 }
 
-static void slurm_check(struct vs_core *c, struct vs_found_list *l)
+void vs_report_check(struct vs_core *c, struct json_object *top, bool operator)
 {
-	struct vs_slurm_bounds b;
+	struct asked a = { vs_jb_arr(), operator };
+	struct vs_checked *shared = NULL, *hosts = NULL;
+	struct vs_lookup slurm = {
+		.bounds = { c->conf->boot_timeout_s, c->conf->shutdown_grace_s },
+	};
 
-	vs_lock();
-	b = (struct vs_slurm_bounds) { c->conf->boot_timeout_s,
-				       c->conf->shutdown_grace_s };
-	vs_unlock();
-	if (c->port->slurm_check)
-		c->port->slurm_check(c->port->ctx, &b, slurm_found, l);
-	vs_found_sort(l);
-}
-
-void vs_report_check(struct vs_core *c, struct json_object *top, uint32_t uid)
-{
-	struct asked a = { vs_jb_arr(), vs_core_is_operator(uid) };
-	struct vs_found_list slurm = { .f = NULL };
-	struct vs_checked *site = NULL, *hosts = NULL;
-
-	slurm_check(c, &slurm);
-	vs_lock();
+	vs_assert_locked();
+	vs_lock_yield_to(vs_lookup_slurm_conf, &slurm);
 	vs_jb_bool(top, "up", c->ready);
 	vs_jb_int(top, "seq", (int64_t)vs_checks_judged());
 	if (vs_checks_read_ms())
@@ -182,31 +179,22 @@ void vs_report_check(struct vs_core *c, struct json_object *top, uint32_t uid)
 		add_drift(&a, c);
 		add_licences(&a, c);
 		add_overcommits(&a, c);
-		vs_checks_found(&site, &hosts);
+		vs_checks_found(&shared, &hosts);
 	} else {
 		add_vcenter(&a, c);
 	}
-	vs_unlock();
-	/* Thousands of them, perhaps: not with the lock held. */
-	if (site)
-		add_list(&a, &site->l);
-	if (hosts)
-		add_list(&a, &hosts->l);
-	add_list(&a, &slurm);
-	vs_found_clear(&slurm);
-	vs_lock();
-	vs_checked_drop(site);
+	vs_lock_yield_to(site_add, &(struct site) { &a, shared, hosts });
+	vs_checked_drop(shared);
 	vs_checked_drop(hosts);
-	vs_unlock();
+	add_list(&a, &slurm.found);
+	vs_found_clear(&slurm.found);
 	vs_jb_put(top, "findings", a.arr);
 }
 
 void vs_report_recheck(struct vs_core *c, struct json_object *top,
-		       uint32_t uid)
+		       bool operator)
 {
-	bool operator = vs_core_is_operator(uid);
-
-	vs_lock();
+	vs_assert_locked();
 	vs_jb_int(top, "seq", (int64_t)vs_checks_begun());
 	/* A look, and no login that was refused: whoever watches asks again
 	 * and again, and a few of them lock the account. */
@@ -216,6 +204,5 @@ void vs_report_recheck(struct vs_core *c, struct json_object *top,
 		vs_checks_renew();
 		vs_jb_bool(top, "asked", c->ready);
 	}
-	vs_unlock();
 	vs_wake();
 }

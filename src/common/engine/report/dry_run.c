@@ -19,12 +19,10 @@
 #include "engine/preemption/preemption.h"
 #include "engine/report/report.h"
 #include "engine/report/report_i.h"
-#include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
 #include "engine/state/durations.h"
 #include "engine/tasks/clone_quota.h"
 #include "engine/vmspec/vmspec.h"
-#include "util/hostlist.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -51,7 +49,9 @@ struct plan {
 	struct row *rows;		/* as the nodes were named */
 	struct row **row_of;		/* by node id, while none is found */
 	struct vs_plan_places places;
+	int *ids;			/* as they were named, each once */
 	size_t n, others;
+	size_t nodes, profiles;		/* that there are */
 	bool after_idle;		/* it is served when idle VMs are off, */
 	int *going;			/* and these would be asked to go */
 	size_t ngoing;
@@ -65,6 +65,8 @@ bool vs_plan_stands(const struct vs_core *c, const struct vs_plan_base *b)
 	return c->epoch == b->epoch && vs_load_seq() == b->load_seq;
 }
 
+/* The nodes of a plan and not all, so each.h does not do; a plan ends also when the
+ * inventory is loaded again. */
 bool vs_plan_yield(const struct vs_core *c, const struct vs_plan_base *b)
 {
 	vs_lock_yield();
@@ -76,11 +78,14 @@ static bool lend(const struct vs_core *c, const struct plan *p)
 	return vs_plan_yield(c, &p->base);
 }
 
-static void plan_free(struct plan *p)
+static void plan_free(void *arg)
 {
+	struct plan *p = arg;
+
 	vs_plan_places_free(&p->places);
 	vs_clone_sources_asked_free(p->parents);
 	free(p->rows);
+	free(p->ids);
 	free(p->row_of);
 	free(p->going);
 }
@@ -155,31 +160,34 @@ static const char *what_is_done(const struct row *r)
 /* ---- places ------------------------------------------------------------------ */
 
 /* In the words of a waiting job's reason. */
-static void say_why(struct vs_core *c, const int *ids, struct plan *p)
+static void say_why(struct vs_core *c, struct plan *p)
 {
 	char why[256] = "", words[256];
-	size_t room = vs_query_capacity(c, ids, p->n, NULL, why, sizeof(why));
+	size_t room = vs_query_capacity(c, p->ids, p->n, NULL, why,
+					sizeof(why));
 
 	if (room >= p->n)
 		return;
-	vs_shortage_text(c, ids, p->n, p->n, room, why, words, sizeof(words));
+	vs_shortage_text(c, p->ids, p->n, p->n, room, why, words,
+			 sizeof(words));
 	vs_err_set(&p->places.why, VS_E_SHORTAGE, "%s", words);
 }
 
 /* It can't be had now: why, and whether idle VMs could give way. The second is
  * the scheduler's own question, and one piece. False: as of lend(). */
-static bool not_served(struct vs_core *c, const int *ids, struct plan *p)
+static bool not_served(struct vs_core *c, struct plan *p)
 {
 	if (c->observe)
 		return true;
-	say_why(c, ids, p);
+	say_why(c, p);
 	if (!lend(c, p))
 		return false;
-	p->after_idle = !vs_preemption_victims(c, 0, ids, p->n, NULL, 0, NULL);
+	p->after_idle = !vs_preemption_victims(c, 0, p->ids, p->n, NULL, 0,
+					       NULL);
 	if (!p->after_idle || !lend(c, p))
 		return !p->after_idle;
 	p->going = vs_calloc(c->nnodes + 1, sizeof(*p->going));
-	p->ngoing = vs_reclaim_would(c, ids, p->n, p->going);
+	p->ngoing = vs_reclaim_would(c, p->ids, p->n, p->going);
 	return lend(c, p);
 }
 
@@ -224,7 +232,7 @@ static bool rows_fill(struct vs_core *c, struct plan *p, bool *changed)
 }
 
 /* False: as of lend(). */
-static bool plan_make(struct vs_core *c, const int *ids, struct plan *p)
+static bool plan_make(struct vs_core *c, struct plan *p)
 {
 	bool changed = true;
 
@@ -236,7 +244,7 @@ static bool plan_make(struct vs_core *c, const int *ids, struct plan *p)
 		if (!rows_fill(c, p, &changed))
 			return false;
 	}
-	return p->places.served ? lend(c, p) : not_served(c, ids, p);
+	return p->places.served ? lend(c, p) : not_served(c, p);
 }
 
 /*
@@ -310,7 +318,9 @@ static void row_measure(const struct vs_core *c, struct row *r,
 }
 
 struct budgets {
+	struct plan *p;
 	int provision, power, host, nhosts;
+	int64_t last_ms;		/* the answer; -1: not known */
 };
 
 /* Its next step, as soon as it and the budgets allow. */
@@ -328,11 +338,13 @@ static void step_time(struct row *r, size_t step, int64_t *global, int nglobal,
 
 /*
  * All of them side by side under the budgets, each step of all nodes before the
- * next one; what others have under way is not in it. -1: not known. Without the
- * lock: of the rows' own figures.
+ * next one; what others have under way is not in it. Without the lock: of the rows'
+ * own figures.
  */
-static int64_t estimate_ms(const struct budgets *may, struct plan *p)
+static void estimate(void *arg)
 {
+	struct budgets *may = arg;
+	struct plan *p = may->p;
 	VS_FREE int64_t *making = vs_calloc((size_t)may->provision + 1,
 					    sizeof(*making));
 	VS_FREE int64_t *power = vs_calloc((size_t)may->power + 1,
@@ -341,9 +353,10 @@ static int64_t estimate_ms(const struct budgets *may, struct plan *p)
 					   (size_t)may->host, sizeof(*hosts));
 	int64_t last = 0;
 
+	may->last_ms = -1;
 	for (size_t i = 0; i < p->n; i++) {
 		if (p->rows[i].alone_ms < 0)
-			return -1;
+			return;
 		p->rows[i].ready_ms = p->rows[i].parent_ms;
 	}
 	for (size_t step = 0; step < STEPS_MAX; step++) {
@@ -369,7 +382,7 @@ static int64_t estimate_ms(const struct budgets *may, struct plan *p)
 			r->ready_ms += r->boot_ms;
 		last = r->ready_ms > last ? r->ready_ms : last;
 	}
-	return last;
+	may->last_ms = last;
 }
 
 /* ---- the report -------------------------------------------------------------- */
@@ -409,18 +422,17 @@ static struct json_object *going_json(const struct vs_core *c,
 	return arr;
 }
 
-/* False: as of lend(). Held at the start and at the end, not in
- * between. */
+/* False: as of lend(). */
 static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 			struct json_object *top)
 {
-	const struct budgets may = {
-		.provision = c->conf->provision_max,
+	struct budgets may = {
+		.p = p, .provision = c->conf->provision_max,
 		.power = c->conf->power_max, .host = c->conf->host_max,
 		.nhosts = p->places.hosts,
 	};
 	struct json_object *arr = vs_jb_arr();
-	int64_t busy = 0, more = 0, ms;
+	int64_t busy = 0, more = 0;
 
 	vs_jb_put(top, "nodes", arr);
 	for (size_t i = 0; i < p->n; i++) {
@@ -428,9 +440,7 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 		if (!lend(c, p))
 			return false;
 	}
-	vs_unlock();
-	ms = estimate_ms(&may, p);
-	vs_lock();
+	vs_lock_yield_to(estimate, &may);
 	for (size_t i = 0; i < p->n; i++) {
 		size_t most;
 
@@ -458,9 +468,10 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 	if (more)
 		vs_jb_int(top, "calls_most", p->calls + more);
 	if (p->places.served) {
-		vs_jb_int(top, "seconds", ms < 0 ? c->conf->slurm.resume_timeout_s :
-			  (ms + 999) / 1000);
-		vs_jb_bool(top, "measured", ms >= 0);
+		vs_jb_int(top, "seconds", may.last_ms < 0 ?
+			  c->conf->slurm.resume_timeout_s :
+			  (may.last_ms + 999) / 1000);
+		vs_jb_bool(top, "measured", may.last_ms >= 0);
 	}
 	vs_report_notes(c, top, false);
 	return true;
@@ -469,7 +480,7 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 #define NAMES_AT_ONCE 512	/* that are looked up under the lock, 0.1 ms */
 
 /* Ids of managed nodes among the names, each once. False: as of lend(). */
-static bool ids_find(struct vs_core *c, char **names, int *ids, struct plan *p)
+static bool ids_find(struct vs_core *c, char **names, struct plan *p)
 {
 	VS_FREE bool *seen = vs_calloc(c->nnodes + 1, sizeof(*seen));
 
@@ -479,7 +490,7 @@ static bool ids_find(struct vs_core *c, char **names, int *ids, struct plan *p)
 		p->others += !node;
 		if (node && !seen[node->id]) {
 			seen[node->id] = true;
-			ids[p->n++] = node->id;
+			p->ids[p->n++] = node->id;
 		}
 		if (i % NAMES_AT_ONCE == NAMES_AT_ONCE - 1 && !lend(c, p))
 			return false;
@@ -488,48 +499,40 @@ static bool ids_find(struct vs_core *c, char **names, int *ids, struct plan *p)
 }
 
 /* All that a plan of p->n nodes needs, made without the lock: the pages of
- * 10,000 rows take milliseconds. False: as of lend(). */
-static bool rows_make(const struct vs_core *c, const int *ids, struct plan *p)
+ * 10,000 rows take milliseconds. */
+static void rows_make(void *arg)
 {
-	size_t nodes = c->nnodes, profiles = c->nprofiles;
+	struct plan *p = arg;
 
-	vs_unlock();
 	p->rows = vs_calloc(p->n + 1, sizeof(*p->rows));
 	/* each first touch of a page costs a fault */
 	explicit_bzero(p->rows, (p->n + 1) * sizeof(*p->rows));
-	p->row_of = vs_calloc(nodes + 1, sizeof(*p->row_of));
+	p->row_of = vs_calloc(p->nodes + 1, sizeof(*p->row_of));
 	for (size_t i = 0; i < p->n; i++)
-		p->row_of[ids[i]] = &p->rows[i];
-	vs_plan_places_alloc(&p->places, ids, p->n, profiles);
-	vs_lock();
+		p->row_of[p->ids[i]] = &p->rows[i];
+	vs_plan_places_alloc(&p->places, p->ids, p->n, p->profiles);
+}
+
+static bool rows_made(const struct vs_core *c, struct plan *p)
+{
+	vs_lock_yield_to(rows_make, p);
 	return vs_plan_stands(c, &p->base);
 }
 
-struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
-				 struct vs_err *err)
+int vs_report_plan(struct vs_core *c, struct json_object *top, char **names,
+		   bool sees_nodes, struct vs_err *err)
 {
-	struct vs_core *c = &vs_core;
-	char **names = nodes[0] ? vs_hostlist_expand(nodes) : NULL;
-	struct plan p = { 0 };
-	struct json_object *top;
-	VS_FREE int *ids = NULL;
-	bool sees_nodes, whole;
+	struct plan p = {
+		.base = { c->epoch, vs_load_seq() },
+		.ids = vs_calloc(c->nnodes + 1, sizeof(*p.ids)),
+		.nodes = c->nnodes, .profiles = c->nprofiles,
+	};
+	bool whole;
 
-	if (!names) {
-		vs_err_set(err, VS_E_REQUEST,
-			   "plan: a list of nodes is expected");
-		return NULL;
-	}
-	top = vs_jb_obj(NULL);
-	sees_nodes = c->port->sees_nodes(c->port->ctx, uid);
-	vs_lock();
-	p.base = (struct vs_plan_base) { c->epoch, vs_load_seq() };
-	ids = vs_calloc(c->nnodes + 1, sizeof(*ids));
-	whole = ids_find(c, names, ids, &p) && rows_make(c, ids, &p) &&
-		plan_make(c, ids, &p) &&
+	vs_assert_locked();
+	whole = ids_find(c, names, &p) && rows_made(c, &p) &&
+		plan_make(c, &p) &&
 		(p.places.never || plan_report(c, &p, sees_nodes, top));
-	vs_unlock();
-	vs_hostlist_free(names);
 	if (!whole)
 		vs_err_set(err, VS_E_SHORTAGE,
 			   "plan: the configuration or vCenter's inventory was read again while the plan was made: ask again");
@@ -537,10 +540,7 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 		vs_err_set(err, VS_E_REQUEST,
 			   "can never run on the nodes that Slurm chooses: %s",
 			   p.places.why.text);
-	if (!whole || p.places.never) {
-		vs_jb_free(top);
-		top = NULL;
-	}
-	plan_free(&p);
-	return top;
+	whole &= !p.places.never;
+	vs_lock_yield_to(plan_free, &p);
+	return whole ? 0 : -1;
 }

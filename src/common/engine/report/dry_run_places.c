@@ -60,23 +60,9 @@ void vs_plan_places_free(struct vs_plan_places *p)
 
 /* ---- what is read, lock held -------------------------------------------------- */
 
-/* Why a host is left out, for a refusal's text. The placement asks it without
- * the lock, by names alone. */
-static bool avoid_asked(void *arg, const struct vs_host *h,
-			const struct vs_pf *pf, char *why, size_t size)
-{
-	bool avoided;
-
-	vs_lock();
-	avoided = vs_exclusion_explain(arg, h, pf, why, size);
-	vs_unlock();
-	return avoided;
-}
-
 static void env_fill(struct vs_core *c, struct vs_place_env *env)
 {
 	vs_env_fill(c, env);
-	env->avoid = avoid_asked;
 	if (!c->observe)
 		vs_env_budget(c, env);
 }
@@ -168,6 +154,16 @@ static void rest_read(struct vs_core *c, struct vs_plan_places *p,
 
 enum got { GOT_ALL, GOT_OTHER_HOSTS, GOT_NONE };
 
+/* Without the lock: what is large. */
+static void all_alloc(void *arg)
+{
+	struct vs_plan_places *p = arg;
+
+	vs_snapshot_alloc(&p->snap);
+	for (size_t i = 0; i < p->n; i++)
+		p->wants[i].version = 0;
+}
+
 /* All that the placement needs, as of the end. */
 static enum got all_read(struct vs_core *c, struct vs_plan_places *p,
 			 const struct vs_plan_base *b)
@@ -178,11 +174,8 @@ static enum got all_read(struct vs_core *c, struct vs_plan_places *p,
 	env_fill(c, &env);
 	vs_snapshot_free(&p->snap);
 	vs_snapshot_begin(&p->snap, &env, &tables);
-	vs_unlock();
-	vs_snapshot_alloc(&p->snap);
-	for (size_t i = 0; i < p->n; i++)
-		p->wants[i].version = 0;
-	vs_lock();
+	vs_lock_yield_to(all_alloc, p);
+	/* Not by each.h: what has changed meanwhile is read again at the end. */
 	for (int i = 0; i < PIECES_MAX && vs_plan_stands(c, b); i++) {
 		env_fill(c, &env);
 		if (!vs_snapshot_stands(&p->snap, &env))
@@ -225,6 +218,18 @@ static void place(struct vs_plan_places *p)
 			place_note(&p->wants[i], &p->at[k++]);
 }
 
+static void snapshot_place(void *arg)
+{
+	struct vs_plan_places *p = arg;
+
+	vs_snapshot_index(&p->snap);
+	p->never = !vs_query_fits(&p->snap.env, &p->snap.tables, p->need,
+				  &p->why);
+	if (!p->never)
+		place(p);
+	vs_snapshot_free(&p->snap);
+}
+
 bool vs_plan_places_find(struct vs_core *c, struct vs_plan_places *p,
 			 const struct vs_plan_base *b)
 {
@@ -234,13 +239,6 @@ bool vs_plan_places_find(struct vs_core *c, struct vs_plan_places *p,
 		got = all_read(c, p, b);
 	if (got != GOT_ALL)
 		return false;
-	vs_unlock();
-	vs_snapshot_index(&p->snap);
-	p->never = !vs_query_fits(&p->snap.env, &p->snap.tables, p->need,
-				  &p->why);
-	if (!p->never)
-		place(p);
-	vs_snapshot_free(&p->snap);
-	vs_lock();
+	vs_lock_yield_to(snapshot_place, p);
 	return vs_plan_stands(c, b);
 }

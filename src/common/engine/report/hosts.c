@@ -11,7 +11,9 @@
 #include "engine/hosts/hosts.h"
 #include "engine/maintenance/maintenance.h"
 #include "engine/report/report.h"
+#include "engine/report/report_i.h"
 #include "engine/state/core_i.h"
+#include "engine/state/each.h"
 #include "util/json.h"
 #include "util/mem.h"
 
@@ -288,7 +290,10 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 	return o;
 }
 
-struct host_row { char moid[VS_MOID_LEN], name[VS_LABEL_LEN]; };
+struct host_rows {
+	struct host_row { char name[VS_LABEL_LEN]; struct json_object *o; } *rows;
+	size_t n, cap;
+};
 
 static int by_host_name(const void *a, const void *b)
 {
@@ -296,29 +301,30 @@ static int by_host_name(const void *a, const void *b)
 		      ((const struct host_row *)b)->name);
 }
 
-/* Row by row: slurmctld's threads go first. */
+static void host_add(struct vs_core *c, struct vs_host *h, void *arg)
+{
+	struct host_rows *l = arg;
+
+	VS_GROW(l->rows, l->cap, l->n + 1);
+	vs_strlcpy(l->rows[l->n].name, h->name, sizeof(l->rows->name));
+	l->rows[l->n++].o =
+		host_json(c, h, &vs_free_capacity_get(c)->hosts[h->index]);
+}
+
 void vs_report_hosts(struct vs_core *c, struct json_object *top)
 {
 	struct json_object *arr = vs_jb_arr();
-	VS_FREE struct host_row *rows = NULL;
-	size_t n = 0;
+	struct host_rows l = { .rows = NULL };
 
 	vs_assert_locked();
-	rows = vs_calloc((size_t)c->inv.nhosts + 1, sizeof(*rows));
-	for (struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
-		vs_strlcpy(rows[n].moid, h->moid, sizeof(rows[n].moid));
-		vs_strlcpy(rows[n].name, h->name, sizeof(rows[n].name));
-		n++;
-	}
-	qsort(rows, n, sizeof(*rows), by_host_name);
-	for (size_t i = 0; i < n; i++) {
-		struct vs_host *h = vs_host_get(&c->inv, rows[i].moid);
-
-		if (h)
-			vs_jb_add(arr, host_json(c, h,
-				  &vs_free_capacity_get(c)->hosts[h->index]));
-		vs_lock_yield();
-	}
+	/* False: of a configuration that is no more. */
+	while (!vs_each_host(c, host_add, &l))
+		while (l.n)
+			vs_jb_free(l.rows[--l.n].o);
+	qsort(l.rows, l.n, sizeof(*l.rows), by_host_name);
+	for (size_t i = 0; i < l.n; i++)
+		vs_jb_add(arr, l.rows[i].o);
+	free(l.rows);
 	vs_report_notes(c, top, false);
 	vs_jb_put(top, "hosts", arr);
 }

@@ -5,8 +5,7 @@
  *
  * Rules: work grows with nodes and jobs, not with their product; the lock is
  * lent between the pieces, so that names are copied and nothing is kept by
- * pointer; Slurm's part is asked for with the lock dropped. What a user may not
- * see is left out before anything is said of it.
+ * pointer. What a user may not see is left out before anything is said of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "engine/forecast/forecast.h"
 #include "engine/jobs/jobs.h"
 #include "engine/report/report.h"
+#include "engine/report/report_i.h"
 #include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
 #include "engine/state/each.h"
@@ -23,7 +23,7 @@
 #include "util/mem.h"
 #include "util/time.h"
 
-#define LEND_EVERY 64		/* nodes or jobs */
+#define LEND_EVERY 64		/* jobs */
 
 struct strings { char **s; size_t n, cap; };
 
@@ -246,9 +246,9 @@ static int by_job(const struct row *a, const struct row *b)
 	return a->job < b->job ? -1 : a->job > b->job;
 }
 
-static void rows_free(struct row *rows)
+static void rows_free(void *arg)
 {
-	struct row *r, *tmp;
+	struct row *rows = arg, *r, *tmp;
 
 	HASH_ITER(hh, rows, r, tmp) {
 		HASH_DEL(rows, r);
@@ -259,40 +259,46 @@ static void rows_free(struct row *rows)
 	}
 }
 
-void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid)
+struct asked { struct row *rows; struct vs_lookup l; };
+
+static void slurm_ask(void *arg)
+{
+	struct asked *a = arg;
+	size_t i = 0;
+
+	HASH_SORT(a->rows, by_job);
+	a->l.n = HASH_COUNT(a->rows);
+	a->l.jobs = vs_calloc(a->l.n + 1, sizeof(*a->l.jobs));
+	for (const struct row *r = a->rows; r; r = r->hh.next)
+		a->l.jobs[i++].job = r->job;
+	vs_lookup_jobs(&a->l);
+}
+
+void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid,
+		    bool sees_nodes)
 {
 	struct json_object *arr = vs_jb_arr();
-	const struct vs_slurm_ops *p = c->port;
-	bool all = p->sees_jobs(p->ctx, uid);
-	bool sees_nodes = p->sees_nodes(p->ctx, uid);
-	VS_FREE struct vs_slurm_job_row *slurm = NULL;
-	struct row *rows = NULL;
-	size_t n = 0, i = 0;
+	struct asked a = { .l.uid = uid };
+	size_t i = 0;
 
-	vs_lock();
-	while (!vs_each_node(c, claim_add, &rows)) {
-		rows_free(rows);	/* of nodes that are no more */
-		rows = NULL;
+	vs_assert_locked();
+	while (!vs_each_node(c, claim_add, &a.rows)) {
+		rows_free(a.rows);	/* of nodes that are no more */
+		a.rows = NULL;
 	}
-	refused_add(&rows);
-	vs_unlock();
-	HASH_SORT(rows, by_job);
-	slurm = vs_calloc(HASH_COUNT(rows) + 1, sizeof(*slurm));
-	for (struct row *r = rows; r; r = r->hh.next)
-		slurm[n++].job = r->job;
-	if (p->jobs_info)
-		p->jobs_info(p->ctx, slurm, n);
-	vs_lock();
-	for (struct row *r = rows; r; r = r->hh.next, i++) {
-		if (!slurm[i].there || !(all || slurm[i].uid == uid))
+	refused_add(&a.rows);
+	vs_lock_yield_to(slurm_ask, &a);
+	/* Jobs are no nodes, so each.h is of no use. */
+	for (struct row *r = a.rows; r; r = r->hh.next, i++) {
+		if (!a.l.jobs[i].there)
 			continue;
 		words_add(c, r);
-		vs_jb_add(arr, job_json(r, &slurm[i], sees_nodes));
+		vs_jb_add(arr, job_json(r, &a.l.jobs[i], sees_nodes));
 		if (i % LEND_EVERY == LEND_EVERY - 1)
 			vs_lock_yield();
 	}
 	vs_jb_put(top, "jobs", arr);
 	vs_report_notes(c, top, false);
-	vs_unlock();
-	rows_free(rows);
+	vs_lock_yield_to(rows_free, a.rows);
+	free(a.l.jobs);
 }

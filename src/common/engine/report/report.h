@@ -258,50 +258,36 @@
 #include <stdint.h>
 #include "engine/state/core_i.h"
 
-/* ---- reports, for the control channel ------------------------------------- */
 struct json_object;
-/* "hosts", "nodes", "jobs", "why" (job), "status", "reconcile". Caller owns the result; NULL with
- * err. uid decides what may be seen. */
+/* ---- report.c: takes the lock ---- */
+
+/* Returns "hosts", "nodes", "jobs", "why" (job), "status", "parents", "reconcile",
+ * "check" or "recheck", as uid may see it; the caller frees it. Returns NULL and sets
+ * err if there is no such report or job. */
 struct json_object *vs_core_report(const char *what, uint32_t job, uint32_t uid,
 				   struct vs_err *err);
 /* "plan": what would be done now for a job that gets these nodes, as Slurm
  * lists them. Nothing is changed, held or remembered. */
 struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 				 struct vs_err *err);
-/* The job of a part of it, as Slurm writes it: "3", an array's task, or "+1", a
- * component of a heterogeneous job. 0: there is none. */
-uint32_t vs_core_part(uint32_t job, const char *part);
 
-/* report*.c: parts of reports; lock held unless said */
+/* ---- parts of reports: the lock is held ---- */
+
 int64_t vs_report_epoch(int64_t mono_ms);	/* as seconds since the epoch */
 void vs_report_str(struct json_object *o, const char *key, const char *s);
 void vs_report_notes(struct vs_core *c, struct json_object *top,
 		     bool operators);
 const char *vs_report_host_state(const struct vs_core *c,
-				 const struct vs_host *h);	/* lock held */
+				 const struct vs_host *h);
 const char *vs_report_slurm_state(uint32_t flags);
 const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
-			       const struct vs_vm *vm);	/* lock held */
-/* The lock is held, and lent between two hosts. */
-void vs_report_hosts(struct vs_core *c, struct json_object *top);
-void vs_report_jobs(struct vs_core *c, struct json_object *top,
-		    uint32_t uid);				/* no lock */
+			       const struct vs_vm *vm);
 void vs_report_times(struct json_object *top);
 void vs_report_suspects(struct vs_core *c, struct json_object *top);
-void vs_report_reconcile(struct vs_core *c, struct json_object *top,
-			 uint32_t uid);		/* no lock held */
-
-/* checks.c; no lock held */
-void vs_report_check(struct vs_core *c, struct json_object *top, uint32_t uid);
-/* Has all read again. The answer's "seq" is that of the last reading before. */
-void vs_report_recheck(struct vs_core *c, struct json_object *top,
-		       uint32_t uid);
 
 /* Returns why an unwanted clone source stays, or NULL if it goes. */
 const char *vs_clone_source_stays(const struct vs_core *c,
 				  const struct vs_vm *vm);
-/* clone_sources.c; the lock is held, and the first lends it. */
-void vs_report_clone_sources(struct vs_core *c, struct json_object *top);
 /* How many are in which state, by kind; what is zero is added to. */
 void vs_clone_sources_states(
 	const struct vs_core *c,

@@ -1,21 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * svf plan's two parts: where the nodes would be (dry_run_places.c), and what is
- * done for them and how long that takes (dry_run.c).
+ * The reports, as report.c asks for them: each adds its answer to `top`. The lock is
+ * held unless said, and those of nodes, jobs, hosts, parents and the plan lend it.
  */
 #ifndef VS_ENGINE_REPORT_I_H
 #define VS_ENGINE_REPORT_I_H
 
+#include "engine/slurm/lookup.h"
 #include "engine/state/core_i.h"
+
+/* uid: who asks. Slurm is asked meanwhile, with the lock given back. */
+void vs_report_nodes(struct vs_core *c, struct json_object *top,
+		     uint32_t uid, bool sees_nodes);
+void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid,
+		    bool sees_nodes);
+void vs_report_check(struct vs_core *c, struct json_object *top, bool operator);
+
+void vs_report_why(struct vs_core *c, struct json_object *top, uint32_t job,
+		   const struct vs_job_said *slurm, bool sees_nodes);
+void vs_report_status(struct vs_core *c, struct json_object *top,
+		      bool operators);
+void vs_report_reconcile(struct vs_core *c, struct json_object *top,
+			 bool sees_nodes, bool orders);
+/* Has all read again. The answer's "seq" is that of the last reading before. */
+void vs_report_recheck(struct vs_core *c, struct json_object *top,
+		       bool operator);
+void vs_report_hosts(struct vs_core *c, struct json_object *top);
+void vs_report_clone_sources(struct vs_core *c, struct json_object *top);
+
+/* ---- dry_run.c: what is done for the plan's nodes, and how long that takes ---- */
+
+/* Returns 0. Returns -1 and sets err if the configuration or the inventory was read
+ * again meanwhile (VS_E_SHORTAGE), or no such job can ever run (VS_E_REQUEST). */
+int vs_report_plan(struct vs_core *c, struct json_object *top, char **names,
+		   bool sees_nodes, struct vs_err *err);
 
 /* The configuration and the load of the inventory that a plan is of. */
 struct vs_plan_base { uint64_t epoch, load_seq; };
 
 /* Returns false if one of them is another now: the plan ends, and c->nodes is
- * not read. Lock held. */
+ * not read. */
 bool vs_plan_stands(const struct vs_core *c, const struct vs_plan_base *b);
 /* The same, after other threads have had the lock. */
 bool vs_plan_yield(const struct vs_core *c, const struct vs_plan_base *b);
+
+/* ---- dry_run_places.c: where they would be ---- */
 
 struct vs_plan_want {			/* a node that is asked for */
 	int id;
@@ -45,9 +74,8 @@ struct vs_plan_places {
 
 /*
  * Finds a place for each node that needs one. All that is read, and so all
- * places, are of one moment. Lock held at the start and at the end, not in
- * between. Returns false if the plan ends: *b does not stand, or the hosts never
- * stayed the same for long enough.
+ * places, are of one moment. Returns false if the plan ends: *b does not stand, or
+ * the hosts never stayed the same for long enough.
  */
 bool vs_plan_places_find(struct vs_core *c, struct vs_plan_places *p,
 			 const struct vs_plan_base *b);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the core knows, as JSON for the control channel (shapes: report.h);
- * hosts are in hosts.c.
- * Memory work under the lock; what only Slurm can say (who may see what, whose
- * job it is) is asked of the port before or after, never with the lock held.
+ * hosts are in hosts.c. Memory work, the lock is held.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +14,8 @@
 #include "engine/provision/drs_advice.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/report/report.h"
-#include "engine/rpc/rpc.h"
-#include "engine/slurm/slurm_ops.h"
+#include "engine/report/report_i.h"
+#include "engine/slurm/lookup.h"
 #include "engine/state/core_i.h"
 #include "engine/state/durations.h"
 #include "engine/tasks/clone_quota.h"
@@ -136,41 +134,33 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	return o;
 }
 
-static void report_nodes(struct vs_core *c, struct json_object *top,
-			 uint32_t uid)
+/* By name and not by each.h: another configuration may come while Slurm is asked, or
+ * after that. */
+void vs_report_nodes(struct vs_core *c, struct json_object *top,
+		     uint32_t uid, bool sees_nodes)
 {
-	struct json_object *arr = vs_jb_arr();
-	const struct vs_slurm_ops *p = c->port;
-	bool all = p->sees_jobs(p->ctx, uid);
 	VS_FREE struct vs_slurm_job *rows = NULL;
-	size_t n;
+	struct vs_lookup l = { .uid = uid, .n = c->nnodes };
+	struct json_object *arr = vs_jb_arr();
 
+	vs_assert_locked();
 	vs_jb_put(top, "nodes", arr);
-	if (!p->sees_nodes(p->ctx, uid))
+	if (!sees_nodes)
 		return;
-	vs_lock();
-	n = c->nnodes;
-	rows = vs_calloc(n + 1, sizeof(*rows));
-	for (size_t i = 0; i < n; i++)
+	l.nodes = rows = vs_calloc(l.n + 1, sizeof(*rows));
+	for (size_t i = 0; i < l.n; i++)
 		rows[i].node = vs_strdup(c->nodes[i].name);
-	vs_unlock();
-	p->nodes_jobs(p->ctx, rows, n);
-	vs_lock();
-	for (size_t i = 0; i < n; i++) {
+	vs_lock_yield_to(vs_lookup_nodes_jobs, &l);
+	for (size_t i = 0; i < l.n; i++) {
 		struct vs_node *node = vs_node_named(c, rows[i].node);
 
-		/* Others' jobs are for those who may see them. */
 		if (node)
-			vs_jb_add(arr, node_json(c, node,
-						 all || rows[i].uid == uid ?
-						 rows[i].job : 0));
+			vs_jb_add(arr, node_json(c, node, rows[i].job));
+		free((char *)rows[i].node);
 		vs_lock_yield();
 	}
 	vs_report_suspects(c, top);
 	vs_report_notes(c, top, false);
-	vs_unlock();
-	for (size_t i = 0; i < n; i++)
-		free((char *)rows[i].node);
 }
 
 /* ---- why --------------------------------------------------------------------- */
@@ -242,48 +232,31 @@ static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
 	return planned;
 }
 
-static int report_why(struct vs_core *c, struct json_object *top, uint32_t job,
-		      uint32_t uid, struct vs_err *err)
+void vs_report_why(struct vs_core *c, struct json_object *top, uint32_t job,
+		   const struct vs_job_said *slurm, bool sees_nodes)
 {
-	const struct vs_slurm_ops *p = c->port;
-	char state[64] = "", reason[256] = "", text[1024] = "";
-	struct vs_slurm_job_look look = { 0 };
-	enum vs_job_waits waits = VS_WAITS_NOT;
-	bool sees_nodes = p->sees_nodes(p->ctx, uid);
-	uint32_t owner = 0;
+	char text[1024] = "";
 	int64_t expected = 0;
 
-	/* One answer for a job that isn't there and one that isn't yours. */
-	if (p->job_info(p->ctx, job, &owner, state, sizeof(state), reason,
-			sizeof(reason)) ||
-	    (owner != uid && !p->sees_jobs(p->ctx, uid)))
-		return vs_err_set(err, VS_E_GONE, "no such job: %u", job);
-	look.job = job;
-	if (p->jobs_look)
-		p->jobs_look(p->ctx, &look, 1);
-	if (!strcmp(state, "PENDING"))
-		waits = p->job_waits(p->ctx, job);
-	vs_lock();
-	if (strcmp(state, "PENDING"))
+	vs_assert_locked();
+	if (strcmp(slurm->state, "PENDING"))
 		why_nodes(c, job, text, sizeof(text));
-	else if (waits == VS_WAITS_ELSE)
+	else if (slurm->waits == VS_WAITS_ELSE)
 		snprintf(text, sizeof(text),
 			 "Slurm's own reason stands, before any of vSphere's: %s",
-			 reason);
+			 slurm->reason);
 	else
-		expected = why_waits(c, job, look.start, text, sizeof(text));
+		expected = why_waits(c, job, slurm->start, text, sizeof(text));
 	if (sees_nodes)
 		why_rows(c, top, job);
-	vs_unlock();
 	if (!text[0])
 		snprintf(text, sizeof(text), "it has no node of vSphere's");
 	vs_jb_int(top, "job", job);
-	vs_jb_str(top, "state", state);
-	vs_jb_str(top, "reason", reason);
+	vs_jb_str(top, "state", slurm->state);
+	vs_jb_str(top, "reason", slurm->reason);
 	vs_jb_str(top, "text", text);
 	if (expected > vs_wall_ms() / 1000)
 		vs_jb_int(top, "expected", expected);
-	return 0;
 }
 
 /* ---- status -------------------------------------------------------------------- */
@@ -320,12 +293,13 @@ static void report_starts(struct json_object *top)
 	vs_jb_int(top, "failures", (int64_t)failed);
 }
 
-static void report_status(struct vs_core *c, struct json_object *top,
-			  bool operators)
+void vs_report_status(struct vs_core *c, struct json_object *top,
+		      bool operators)
 {
 	struct vs_vc_stats st = { 0 };
 	int on = 0, off = 0, suspect = 0;
 
+	vs_assert_locked();
 	if (c->vc)
 		vs_vc_stats_get(c->vc, &st);
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
@@ -457,84 +431,21 @@ static void add_parents(struct vs_core *c, struct json_object *arr)
 }
 
 void vs_report_reconcile(struct vs_core *c, struct json_object *top,
-			 uint32_t uid)
+			 bool sees_nodes, bool orders)
 {
-	bool sees = c->port->sees_nodes(c->port->ctx, uid);
-	bool orders = vs_core_is_operator(uid);
 	struct json_object *arr = vs_jb_arr();
 
-	vs_lock();
+	vs_assert_locked();
 	/* Not for everybody: a few refused logins lock the account. */
 	if (orders)
 		vs_client_retry();
 	vs_jb_bool(top, "brake", vs_removal_limit_is_reached());
-	if (sees) {
+	if (sees_nodes) {
 		add_nodes(c, arr);
 		add_orphans(c, arr);
 		add_parents(c, arr);
 		vs_report_suspects(c, top);
 	}
 	vs_report_notes(c, top, orders);
-	vs_unlock();
 	vs_jb_put(top, "vms", arr);
-}
-
-/* ---- all of them -------------------------------------------------------------- */
-
-uint32_t vs_core_part(uint32_t job, const char *part)
-{
-	const struct vs_slurm_ops *p = vs_core.port;
-	bool component = part[0] == '+';
-	const char *digits = part + component;
-	uint32_t (*job_of)(void *ctx, uint32_t job, uint32_t n);
-	unsigned long n;
-	char *end;
-
-	n = strtoul(digits, &end, 10);
-	if (!p || *end || *digits < '0' || *digits > '9' || n >= UINT32_MAX)
-		return 0;
-	job_of = component ? p->component_job : p->task_job;
-	return job_of ? job_of(p->ctx, job, (uint32_t)n) : 0;
-}
-
-struct json_object *vs_core_report(const char *what, uint32_t job,
-				   uint32_t uid, struct vs_err *err)
-{
-	struct vs_core *c = &vs_core;
-	struct json_object *top = vs_jb_obj(NULL);
-	int rc = 0;
-
-	if (!strcmp(what, "nodes")) {
-		report_nodes(c, top, uid);
-	} else if (!strcmp(what, "reconcile")) {
-		vs_report_reconcile(c, top, uid);
-	} else if (!strcmp(what, "why")) {
-		rc = report_why(c, top, job, uid, err);
-	} else if (!strcmp(what, "check")) {
-		vs_report_check(c, top, uid);
-	} else if (!strcmp(what, "recheck")) {
-		vs_report_recheck(c, top, uid);
-	} else if (!strcmp(what, "jobs")) {
-		vs_report_jobs(c, top, uid);
-	} else if (!strcmp(what, "parents")) {
-		vs_lock();
-		vs_report_clone_sources(c, top);
-		vs_unlock();
-	} else if (!strcmp(what, "hosts")) {
-		vs_lock();
-		vs_report_hosts(c, top);
-		vs_unlock();
-	} else if (!strcmp(what, "status")) {
-		bool operators = vs_core_is_operator(uid);
-
-		vs_lock();
-		report_status(c, top, operators);
-		vs_unlock();
-	} else {
-		rc = vs_err_set(err, VS_E_REQUEST, "unknown verb: %s", what);
-	}
-	if (!rc)
-		return top;
-	vs_jb_free(top);
-	return NULL;
 }

@@ -15,7 +15,4 @@ int vs_control_listen(const struct vs_conf *conf, struct vs_err *err);
 int vs_listen_at(const char *whose, const char *addr, int port,
 		 struct vs_err *err);
 
-/* viewer.c: may this user give orders, as Slurm sees it? Takes no lock. */
-bool vs_core_is_operator(uint32_t uid);
-
 #endif

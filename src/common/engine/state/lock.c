@@ -89,6 +89,13 @@ void vs_lock_yield(void)
 	vs_lock();
 }
 
+void vs_lock_yield_to(void (*work)(void *arg), void *arg)
+{
+	vs_unlock();
+	work(arg);
+	vs_lock();
+}
+
 int64_t vs_clock(void)
 {
 	return vs_core.clock ? vs_core.clock() : vs_now_ms();

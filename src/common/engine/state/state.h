@@ -31,6 +31,9 @@ static inline void vs_lock_priority(void)
 /* By who holds it, but slurmctld's threads: one of those that want it has had it
  * when this returns, if it got a processor within 5 ms. */
 void vs_lock_yield(void);
+/* By who holds it: calls work(arg) without the lock, for long work on private copies.
+ * Nothing of the state that was read before holds when this returns. */
+void vs_lock_yield_to(void (*work)(void *arg), void *arg);
 /* The first statement of what other modules call and needs the lock. Built with
  * --enable-debug it ends the process where the calling thread does not hold the lock;
  * else it is nothing. */

@@ -17,7 +17,6 @@
 #define REPAIR_TRIES 64		/* exchanges per order */
 #define REPAIR_DEPTH 3		/* VMs moved for one */
 #define REPAIR_KINDS 32		/* kinds of VMs tried on one host */
-#define HOSTS_TOLD 6		/* hosts named in an error's text */
 
 static const char *const refusal_texts[] = {
 	[VS_REFUSE_NONE] = "fits",
@@ -324,13 +323,13 @@ static void say_hosts(const struct vs_work *w, size_t cls,
 		vs_buf_printf(b, "no host is known");
 	for (size_t i = 0; i < w->nsites; i++) {
 		count[why[i]]++;
-		if (w->nsites > HOSTS_TOLD || is_pool(w, why[i]))
+		if (w->nsites > VS_PLACE_HOSTS_TOLD || is_pool(w, why[i]))
 			continue;
 		vs_buf_printf(b, "%s", sep);
 		say_host(w, cls, i, why[i], b);
 		sep = "; ";
 	}
-	for (int r = 0; r < VS_REFUSALS && w->nsites > HOSTS_TOLD; r++) {
+	for (int r = 0; r < VS_REFUSALS && w->nsites > VS_PLACE_HOSTS_TOLD; r++) {
 		if (!count[r] || is_pool(w, r))
 			continue;
 		vs_buf_printf(b, "%s%zu host%s: %s", sep, count[r],

@@ -41,6 +41,8 @@ struct vs_place_node {		/* one VM to place */
 	bool moves;			/* its disks must go there */
 };
 
+#define VS_PLACE_HOSTS_TOLD 6	/* hosts named in a refusal's text */
+
 /* What is left out of a host. */
 struct vs_host_block {
 	bool avoided;			/* all of it */
@@ -72,7 +74,7 @@ struct vs_place_env {
 					 * NULL: don't care */
 	/* hosts and PFs to leave out (failed lately, drained by an operator);
 	 * NULL: none. why is for the refusal's text, and all that is asked
-	 * for where there are bars. */
+	 * for where there are bars, of VS_PLACE_HOSTS_TOLD hosts at most. */
 	bool (*avoid)(void *arg, const struct vs_host *h, const struct vs_pf *pf,
 		      char *why, size_t size);
 	void *arg;

@@ -11,6 +11,11 @@
 #include "plan/placement/snapshot.h"
 #include "util/mem.h"
 
+#define WHY_LEN 96
+
+/* Why the host, or that device of it, is left out. */
+struct vs_why_left_out { char host[WHY_LEN], pf[VS_HOST_PFS][WHY_LEN]; };
+
 void vs_snapshot_begin(struct vs_snapshot *s, const struct vs_place_env *env,
 		       const struct vs_place_tables *from)
 {
@@ -51,6 +56,8 @@ void vs_snapshot_alloc(struct vs_snapshot *s)
 	s->sums.pools = vs_calloc(s->inv.npools, sizeof(*s->sums.pools));
 	s->bars = vs_calloc(n, sizeof(*s->bars));
 	s->ops = vs_calloc(n, sizeof(*s->ops));
+	if (n <= VS_PLACE_HOSTS_TOLD)
+		s->why = vs_calloc(n, sizeof(*s->why));
 	s->adapters = vs_calloc(s->tables.nadapters, sizeof(*s->adapters));
 	s->nets = vs_calloc(s->tables.nadapters, sizeof(*s->nets));
 	s->profiles = vs_calloc(s->tables.nprofiles, sizeof(*s->profiles));
@@ -206,6 +213,32 @@ static void clusters_copy(struct vs_snapshot *s,
 	}
 }
 
+/* Of more hosts no reason is said. */
+static void why_copy(struct vs_snapshot *s, const struct vs_place_env *env)
+{
+	for (size_t i = 0; s->why && i < s->sums.nhosts; i++) {
+		const struct vs_host *h = &s->hosts[i];
+
+		if (s->bars[i].avoided)
+			env->avoid(env->arg, h, NULL, s->why[i].host, WHY_LEN);
+		for (int k = 0; k < h->npfs; k++)
+			if (s->bars[i].pfs & 1u << k)
+				env->avoid(env->arg, h, &h->pfs[k],
+					   s->why[i].pf[k], WHY_LEN);
+	}
+}
+
+static bool avoid_copied(void *arg, const struct vs_host *h,
+			 const struct vs_pf *pf, char *why, size_t size)
+{
+	const struct vs_snapshot *s = arg;
+
+	if (s->why)
+		vs_strlcpy(why, pf ? s->why[h->index].pf[pf - h->pfs] :
+			   s->why[h->index].host, size);
+	return true;
+}
+
 static const bool *bare_copy(void *arg, const struct vs_profile *p)
 {
 	const struct vs_snapshot *s = arg;
@@ -229,6 +262,7 @@ void vs_snapshot_end(struct vs_snapshot *s, const struct vs_place_env *env,
 	shared_copy(s, env);
 	tables_copy(s, from);
 	clusters_copy(s, env);
+	why_copy(s, env);
 	if (env->bare)
 		bare_fill(s, env, from);
 	for (size_t i = 0; i < env->nrails; i++)
@@ -244,8 +278,8 @@ void vs_snapshot_end(struct vs_snapshot *s, const struct vs_place_env *env,
 		.nrails = env->nrails,
 		.store = env->store ? s->moids[0] : NULL,
 		.clusters = env->clusters ? s->clusters : NULL,
-		.avoid = env->avoid,
-		.arg = env->arg,
+		.avoid = avoid_copied,
+		.arg = s,
 		.has_pool = env->has_pool,
 		.bars = s->bars,
 		.ops = env->ops ? s->ops : NULL,
@@ -301,6 +335,7 @@ void vs_snapshot_free(struct vs_snapshot *s)
 	free(s->inv.uses);
 	free(s->bars);
 	free(s->ops);
+	free(s->why);
 	free(s->adapters);
 	free(s->nets);
 	free(s->profiles);

@@ -34,8 +34,7 @@ struct vs_place_tables {
 };
 
 struct vs_snapshot {
-	struct vs_place_env env;	/* of the copies alone; avoid() and its
-					 * argument are the caller's */
+	struct vs_place_env env;	/* of the copies alone */
 	struct vs_place_tables tables;	/* copies too */
 
 	/* its own */
@@ -53,6 +52,7 @@ struct vs_snapshot {
 	char (*moids)[VS_MOID_LEN];	/* of the datastore, then of clusters */
 	const char **clusters;
 	struct vs_host_block *bars;
+	struct vs_why_left_out *why;	/* of each host, where they are few */
 	int *ops;
 	bool *bare;			/* a row of hosts for each profile */
 };

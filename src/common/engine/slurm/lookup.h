@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What Slurm knows of a request of svf: what its user may do and see (PrivateData),
+ * and the jobs that it is about. No lock is held, because Slurm takes its own.
+ */
+#ifndef VS_ENGINE_LOOKUP_H
+#define VS_ENGINE_LOOKUP_H
+
+#include "engine/slurm/slurm_ops.h"
+#include "plan/checks/checks.h"
+
+/* May this user give orders, as Slurm sees it? */
+bool vs_core_is_operator(uint32_t uid);
+bool vs_viewer_sees_nodes(uint32_t uid);
+
+/* Returns the job of a part of this one, as Slurm writes it: "3", an array's task, or
+ * "+1", a component of a heterogeneous job. Returns 0 if there is none. */
+uint32_t vs_core_part(uint32_t job, const char *part);
+
+struct vs_job_said {
+	char state[64], reason[256];
+	enum vs_job_waits waits;	/* of one that is pending */
+	int64_t start;			/* planned by Slurm, epoch seconds; 0: not */
+};
+
+/* Returns 0 and fills *out. Returns -1 if the job is not there, or the user may not
+ * see it. */
+int vs_lookup_job(uint32_t job, uint32_t uid, struct vs_job_said *out);
+
+/* A question and its answer, for vs_lock_yield_to(). Its arrays are the caller's. */
+struct vs_lookup {
+	uint32_t uid;			/* who asks */
+	struct vs_slurm_job *nodes;
+	struct vs_slurm_job_row *jobs;
+	size_t n;			/* nodes or jobs */
+	struct vs_slurm_bounds bounds;
+	struct vs_found_list found;
+};
+
+/* The job that runs on each of l->nodes; 0 where there is none, or the user may not
+ * see it. */
+void vs_lookup_nodes_jobs(void *l);
+/* All of l->jobs, by number; `there` is false also for one that the user may not see. */
+void vs_lookup_jobs(void *l);
+/* Adds what is wrong in slurm.conf to l->found, which the caller clears. */
+void vs_lookup_slurm_conf(void *l);
+
+#endif
