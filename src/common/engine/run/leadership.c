@@ -12,6 +12,7 @@
  * anything is done.
  *
  * It never waits for vCenter longer than a logout may take, and never for Slurm.
+ * loop.c has its turns, and takes the lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,20 +27,16 @@
 #include "engine/jobs/jobs.h"
 #include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/maintenance.h"
-#include "engine/metrics/metrics.h"
 #include "engine/prefetch/prefetch.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/run/run.h"
 #include "engine/slurm/outbox.h"
-#include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
 #include "engine/tasks/removal_guard.h"
 #include "util/mem.h"
 #include "util/time.h"
 
 #define PATIENCE_MS 30000
-#define CONTROL_MS 1000
-#define LOGOUT_MS 1000
 
 /* ---- one at a time ---------------------------------------------------------- */
 
@@ -61,25 +58,12 @@ static bool lock_take(struct vs_leadership *t, const char *state_dir)
 	return true;
 }
 
-static void lock_drop(struct vs_leadership *t)
-{
-	/* A child between fork and exec has it open too. */
-	if (t->lock_fd >= 0)
-		flock(t->lock_fd, LOCK_UN);
-	vs_cleanup_fd(&t->lock_fd);
-	t->lock_fd = -1;
-}
-
 /* ---- beginning and end -------------------------------------------------------- */
 
-static bool take(struct vs_core *c, struct vs_leadership *t, int64_t now_ms)
+bool vs_leadership_take(struct vs_leadership *t, const char *state_dir,
+			int64_t now_ms)
 {
-	VS_FREE char *dir = NULL;
-
-	vs_lock();
-	dir = vs_strdup(c->conf->state_dir);
-	vs_unlock();
-	if (!lock_take(t, dir)) {
+	if (!lock_take(t, state_dir)) {
 		if (!t->waits_since_ms) {
 			t->waits_since_ms = now_ms;
 			vs_info("the engine of another slurmctld is still at work: waiting for it to end");
@@ -87,76 +71,36 @@ static bool take(struct vs_core *c, struct vs_leadership *t, int64_t now_ms)
 		if (now_ms - t->waits_since_ms < PATIENCE_MS)
 			return false;
 		vs_error("the engine of another slurmctld has not ended in %d s: going on without its lock in %s",
-			 PATIENCE_MS / 1000, dir);
+			 PATIENCE_MS / 1000, state_dir);
 	}
 	t->waits_since_ms = 0;
 	t->held = true;
-	vs_lock();
-	vs_client_renew();
-	vs_unlock();
 	return true;
 }
 
-void vs_leadership_yield(struct vs_core *c, struct vs_leadership *t)
+void vs_leadership_drop(struct vs_leadership *t)
 {
-	struct vs_vc *vc;
-
-	if (!t->held)
-		return;
-	t->held = false;
-	vs_lock();
-	vc = c->vc;
-	c->vc = NULL;
-	vs_vc_lost(c);
-	vs_calls_lost(c);
-	vs_orphans_clear();
-	vs_vc_state_set(c, "this slurmctld is not in control");
-	vs_state_file_urgent();
-	vs_unlock();
-	vs_vc_free(vc, LOGOUT_MS);
-	vs_control_stop();
-	vs_metrics_end(&t->metrics);
-	vs_str_replace(&t->control_at, NULL);
-	vs_str_replace(&t->control_why, NULL);
-	t->control_ms = 0;
-	vs_state_file_save(c, vs_clock());
-	vs_lock();
-	vs_state_file_read_done(false);	/* others will write them */
-	vs_unlock();
-	lock_drop(t);
+	/* A child between fork and exec has it open too. */
+	if (t->lock_fd >= 0)
+		flock(t->lock_fd, LOCK_UN);
+	vs_cleanup_fd(&t->lock_fd);
+	t->lock_fd = -1;
 	vs_info("this slurmctld is no longer in control: disconnected from vCenter");
 }
 
 /* ---- what svf talks to ------------------------------------------------------- */
 
-/* Again when the configuration names another address, or while somebody else
- * still has the port: svf without an answer is no reason to stop scheduling. */
-static void control_keep(struct vs_core *c, struct vs_leadership *t,
-			 int64_t now_ms)
+/* svf without an answer is no reason to stop scheduling. */
+void vs_leadership_control(struct vs_leadership *t, const struct vs_conf *conf)
 {
-	VS_FREE char *at = NULL, *addr = NULL, *munge = NULL, *dir = NULL;
-	VS_FREE char *cluster = NULL;
+	VS_FREE char *at = vs_asprintf("%s:%d %s", conf->control_addr,
+		conf->control_port,
+		conf->munge_socket ? conf->munge_socket : "");
 	struct vs_err err = { 0 };
-	struct vs_conf conf;
 
-	if (now_ms - t->control_ms < CONTROL_MS)
-		return;
-	t->control_ms = now_ms;
-	vs_lock();
-	conf = (struct vs_conf) {
-		.control_addr = addr = vs_strdup(c->conf->control_addr),
-		.control_port = c->conf->control_port,
-		.munge_socket = munge = vs_strdup(c->conf->munge_socket),
-		.state_dir = dir = vs_strdup(c->conf->state_dir),
-		.slurm.cluster = cluster = vs_strdup(c->conf->slurm.cluster),
-		.password_uid = c->conf->password_uid,
-	};
-	vs_unlock();
-	at = vs_asprintf("%s:%d %s", addr, conf.control_port,
-			 munge ? munge : "");
 	if (t->control_at && !strcmp(t->control_at, at))
 		return;
-	if (!vs_control_start(&conf, &err)) {
+	if (!vs_control_start(conf, &err)) {
 		vs_str_replace(&t->control_at, at);
 		vs_str_replace(&t->control_why, NULL);
 	} else {
@@ -166,29 +110,14 @@ static void control_keep(struct vs_core *c, struct vs_leadership *t,
 	}
 }
 
-/* In the engine's thread: is it in office now? */
-bool vs_leadership_is_held(struct vs_core *c, struct vs_leadership *t)
-{
-	int64_t now_ms = vs_clock();
-
-	if (!c->port->active(c->port->ctx)) {
-		vs_leadership_yield(c, t);
-		return false;
-	}
-	if (!t->held && !take(c, t, now_ms))
-		return false;
-	control_keep(c, t, now_ms);
-	vs_metrics_keep(c, &t->metrics, now_ms);
-	return true;
-}
-
 /*
  * A new one begins in a process that had one before: what it knew of jobs and
  * nodes is another controller's past. (One that was interrupted, by a reconfigure
- * that failed, goes on with what it knows.) The lock is held.
+ * that failed, goes on with what it knows.)
  */
 void vs_leadership_begin(struct vs_core *c)
 {
+	vs_assert_locked();
 	vs_calls_lost(c);
 	vs_orphans_clear();
 	vs_jobs_clear();

@@ -13,6 +13,7 @@
 #include "engine/allocation/allocation.h"
 #include "engine/checks/checks.h"
 #include "engine/checks/site_checks.h"
+#include "engine/control/control.h"
 #include "engine/clone_source/clone_source.h"
 #include "engine/forecast/forecast.h"
 #include "engine/hosts/hosts.h"
@@ -42,6 +43,8 @@
 #define BEAT_IDLE_MS 1000
 #define LOOK_MS 100		/* whether another one is in control */
 #define PUSH_MS 1000
+#define CONTROL_MS 1000
+#define LOGOUT_MS 1000
 #define FULL_MS 5000
 #define WHOLE_MS 250		/* with few nodes to look at */
 #define WHOLE_MAX_MS 1000
@@ -469,6 +472,91 @@ static void turn(struct loop *l)
 	vs_state_file_save(c, now_ms);
 }
 
+/* ---- leadership ---------------------------------------------------------------------- */
+
+static bool term_take(struct vs_core *c, struct vs_leadership *t,
+		      int64_t now_ms)
+{
+	VS_FREE char *dir = NULL;
+
+	vs_lock();
+	dir = vs_strdup(c->conf->state_dir);
+	vs_unlock();
+	if (!vs_leadership_take(t, dir, now_ms))
+		return false;
+	vs_lock();
+	vs_client_renew();
+	vs_unlock();
+	return true;
+}
+
+void vs_leadership_yield(struct vs_core *c, struct vs_leadership *t)
+{
+	struct vs_vc *vc;
+
+	if (!t->held)
+		return;
+	t->held = false;
+	vs_lock();
+	vc = c->vc;
+	c->vc = NULL;
+	vs_vc_lost(c);
+	vs_calls_lost(c);
+	vs_orphans_clear();
+	vs_vc_state_set(c, "this slurmctld is not in control");
+	vs_state_file_urgent();
+	vs_unlock();
+	vs_vc_free(vc, LOGOUT_MS);
+	vs_control_stop();
+	vs_metrics_end(&t->metrics);
+	vs_str_replace(&t->control_at, NULL);
+	vs_str_replace(&t->control_why, NULL);
+	t->control_ms = 0;
+	vs_state_file_save(c, vs_clock());
+	vs_lock();
+	vs_state_file_read_done(false);	/* others will write them */
+	vs_unlock();
+	vs_leadership_drop(t);
+}
+
+static void control_keep(struct vs_core *c, struct vs_leadership *t,
+			 int64_t now_ms)
+{
+	VS_FREE char *addr = NULL, *munge = NULL, *dir = NULL, *cluster = NULL;
+	struct vs_conf conf;
+
+	if (now_ms - t->control_ms < CONTROL_MS)
+		return;
+	t->control_ms = now_ms;
+	vs_lock();
+	conf = (struct vs_conf) {
+		.control_addr = addr = vs_strdup(c->conf->control_addr),
+		.control_port = c->conf->control_port,
+		.munge_socket = munge = vs_strdup(c->conf->munge_socket),
+		.state_dir = dir = vs_strdup(c->conf->state_dir),
+		.slurm.cluster = cluster = vs_strdup(c->conf->slurm.cluster),
+		.password_uid = c->conf->password_uid,
+	};
+	vs_unlock();
+	vs_leadership_control(t, &conf);
+}
+
+/* Is this process in control now? */
+static bool term_holds(struct vs_core *c, struct vs_leadership *t)
+{
+	int64_t now_ms = vs_clock();
+
+	if (!c->port->active(c->port->ctx)) {
+		vs_leadership_yield(c, t);
+		return false;
+	}
+	if (!t->held && !term_take(c, t, now_ms))
+		return false;
+	control_keep(c, t, now_ms);
+	vs_metrics_keep(c, &t->metrics, now_ms);
+	return true;
+}
+
 static bool goes_on(bool *renew)
 {
 	bool on;
@@ -488,7 +576,7 @@ void *vs_loop_main(void *arg)
 	bool renew;
 
 	for (;;) {
-		bool holds = vs_leadership_is_held(c, &l.term);
+		bool holds = term_holds(c, &l.term);
 
 		if (!goes_on(&renew))
 			break;

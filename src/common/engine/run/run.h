@@ -61,7 +61,7 @@ void vs_state_file_save(struct vs_core *c, int64_t now_ms);
 void vs_outbox_send(struct vs_core *c, struct vs_outbox_request *tells,
 		    size_t n, int64_t now_ms, int64_t *push_ms);
 
-/* ---- leadership.c: the engine's thread, no lock held ---- */
+/* ---- leadership.c: the engine's thread; no lock is needed unless said ---- */
 
 struct vs_leadership {
 	bool held;
@@ -72,15 +72,22 @@ struct vs_leadership {
 	int64_t control_ms;		/* looked at then */
 	struct vs_metrics_place metrics;
 };
-/* Is this process in control now? */
-bool vs_leadership_is_held(struct vs_core *c, struct vs_leadership *t);
-/* Gives the session, the control port and the lock file back. */
-void vs_leadership_yield(struct vs_core *c, struct vs_leadership *t);
+/* Takes the lock file in this directory. Returns false while another engine has it,
+ * for 30 s. */
+bool vs_leadership_take(struct vs_leadership *t, const char *state_dir,
+			int64_t now_ms);
+/* Gives the lock file back. */
+void vs_leadership_drop(struct vs_leadership *t);
+/* Serves svf where the configuration says: again when it names another address, or
+ * while another process has the port. */
+void vs_leadership_control(struct vs_leadership *t, const struct vs_conf *conf);
 /* Forgets what an earlier term knew of jobs and nodes. Any thread; the lock is held. */
 void vs_leadership_begin(struct vs_core *c);
 
 /* ---- loop.c ---- */
 
+/* Ends the leadership, if this process has it: no lock is held. */
+void vs_leadership_yield(struct vs_core *c, struct vs_leadership *t);
 /* One comparison of the two truths for every node. The lock is held. */
 void vs_pass_run(struct vs_core *c, int64_t now_ms);
 /* Tells the client how soon changes must be known, after a pass. The lock is held. */
