@@ -15,9 +15,8 @@
 #include "engine/clone_source/clone_source.h"
 #include "engine/inventory/inventory.h"
 #include "engine/state/core_i.h"
+#include "engine/state/each.h"
 #include "util/mem.h"
-
-#define SLICE 64		/* nodes between two lendings of the lock */
 
 bool vs_stores_away(void)
 {
@@ -28,28 +27,27 @@ bool vs_stores_away(void)
 	return away && away == vs_checks.nstores;
 }
 
+static void store_need(struct vs_core *c, struct vs_node *n, void *mb)
+{
+	int64_t *of = (int64_t *)mb + (n->profile - c->profiles);
+	const struct vs_vm *vm = vs_node_vm(c, n);
+
+	if (!vm)
+		*of += n->profile->disk_mb;
+	if (!vm || vm->power != VS_POWER_ON)
+		*of += vs_profile_swap_mb(n->profile);
+}
+
 /* By profile, of nodes whose VM isn't there, or is off; NULL: the pass has to
  * restart. */
 static int64_t *store_needs(struct vs_core *c)
 {
-	VS_FREE int64_t *mb = vs_calloc(c->nprofiles + 1, sizeof(*mb));
-	int64_t *out;
+	int64_t *mb = vs_calloc(c->nprofiles + 1, sizeof(*mb));
 
-	for (size_t i = 0; i < c->nnodes; i++) {
-		const struct vs_node *n = &c->nodes[i];
-		const struct vs_vm *vm = vs_node_vm(c, n);
-		size_t p = (size_t)(n->profile - c->profiles);
-
-		if (!vm)
-			mb[p] += n->profile->disk_mb;
-		if (!vm || vm->power != VS_POWER_ON)
-			mb[p] += vs_profile_swap_mb(n->profile);
-		if (i % SLICE == SLICE - 1 && !vs_checks_yield(c))
-			return NULL;
-	}
-	out = mb;
-	mb = NULL;
-	return out;
+	if (vs_each_node(c, store_need, mb))
+		return mb;
+	free(mb);
+	return NULL;
 }
 
 /* ---- templates --------------------------------------------------------------- */

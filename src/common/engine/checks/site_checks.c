@@ -23,14 +23,6 @@
 
 struct vs_checks vs_checks;
 
-bool vs_checks_yield(const struct vs_core *c)
-{
-	uint64_t epoch = c->epoch;
-
-	vs_lock_yield();
-	return c->epoch == epoch;
-}
-
 /* ---- the question ---------------------------------------------------------- */
 
 int *vs_checks_nodes(const struct vs_core *c)

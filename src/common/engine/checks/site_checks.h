@@ -40,9 +40,6 @@ void vs_checks_look(void);
 bool vs_checks_look_taken(void);
 /* Another configuration is in force. */
 void vs_checks_renew(void);
-/* slurmctld's threads go first, and may bring another configuration: false, what
- * was begun is of the old one. */
-bool vs_checks_yield(const struct vs_core *c);
 /* Of each profile. The caller's. */
 int *vs_checks_nodes(const struct vs_core *c);
 struct vs_check_site vs_checks_site(const struct vs_core *c, const int *nodes,

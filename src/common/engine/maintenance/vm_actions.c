@@ -190,7 +190,8 @@ static int stands(const struct vs_core *c, struct vs_err *err)
 	return 0;
 }
 
-/* slurmctld's threads go first: with the next node nothing of before holds. */
+/* slurmctld's threads go first: with the next node nothing of before holds. Not by
+ * each.h, for these are the names that were asked for. */
 static void breathe(size_t i)
 {
 	if (i % LEND_EVERY == LEND_EVERY - 1)

@@ -229,7 +229,8 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 	}
 }
 
-/* Between two slices. False: the configuration is another one now. */
+/* Between two slices. False: the configuration is another one now. Not by each.h, for
+ * how long the lock was held is a metric. */
 static bool lend(struct vs_core *c, struct vs_metrics_facts *f,
 		 int64_t *since_us)
 {

@@ -422,7 +422,8 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 	/* A node that waits for an administrator is in no job's way. */
 	if (vs_query_blocked(c))
 		return;
-	/* A few a pass, so that a long queue costs no more than a short one. */
+	/* A few a pass, so that a long queue costs no more than a short one: jobs,
+	 * which each.h does not have. */
 	n = vs_jobs_next(true, now_ms, &turn, jobs, PER_PASS);
 	for (size_t i = 0; i < n && all.epoch == c->epoch; i++) {
 		struct vs_pending *r;

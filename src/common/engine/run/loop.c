@@ -121,7 +121,8 @@ static bool rests(const struct vs_node *n)
 		n->wanted == VS_DESIRED_GONE || n->wanted == VS_DESIRED_AHEAD);
 }
 
-/* Let slurmctld's threads have the lock. False: nothing of before holds. */
+/* Let slurmctld's threads have the lock. False: nothing of before holds. Not by each.h:
+ * to place a vMotion takes long, and a pass ends when the inventory is gone. */
 static bool breathe(struct vs_core *c, size_t i)
 {
 	uint64_t epoch = c->epoch;

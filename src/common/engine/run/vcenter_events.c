@@ -6,7 +6,7 @@
  *
  * Rules: the client calls together() around all that belongs together, so each
  * other callback here has the lock, and changes memory only. Threads of slurmctld
- * that want the lock have it between two records.
+ * that want the lock have it between two records; the client walks them, not each.h.
  */
 #include <stdlib.h>
 #include <string.h>
