@@ -153,9 +153,11 @@ testsuite_unit_test_engine_instant_LDADD = $(engine_ldadd)
 
 check_PROGRAMS += testsuite/unit/test_engine_lent
 testsuite_unit_test_engine_lent_SOURCES = testsuite/unit/test_engine_lent.c \
-	$(engine_stage)
+	$(engine_stage) $(fake_vc)
+testsuite_unit_test_engine_lent_CPPFLAGS = $(AM_CPPFLAGS) -DMAX_VMS=512 \
+	-DMAX_CALLS=1024
 testsuite_unit_test_engine_lent_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-testsuite_unit_test_engine_lent_LDADD = $(engine_ldadd) -lpthread
+testsuite_unit_test_engine_lent_LDADD = $(unit_ldadd) -lpthread
 testsuite_unit_test_engine_plan_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_prefetch_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_prefetch_end_LDADD = $(engine_ldadd)

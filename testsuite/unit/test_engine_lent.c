@@ -641,6 +641,109 @@ static void an_inventory_that_is_read_again_ends_a_plan(void **state)
 	}
 }
 
+/* ---- idle VMs that are asked back ------------------------------------------------- */
+
+#define IDLE 300		/* vm1 to vm300, without a VF */
+#define WAITING 200		/* vm301 to vm500 */
+
+/* Job 8 waits for nodes that lack memory of the pool. */
+static void idle_world(void)
+{
+	int wants[WAITING];
+	char name[16];
+
+	begin(IDLE + WAITING, HOSTS, VFS, "warm");
+	for (int i = 1; i <= IDLE; i++) {
+		char host[24];
+		struct fake_vm *vm;
+
+		snprintf(name, sizeof(name), "vm%d", i);
+		snprintf(host, sizeof(host), "host-%d", i % HOSTS + 1);
+		vm = fake_add_vm(name, "group-v1", host, true);
+		snprintf(vm->mark, sizeof(vm->mark), "%s/%s/%s",
+			 vs_core.cluster_id, name, vm->uuid);
+		flags(name, UP);
+	}
+	fake_pool_mb = 500;
+	ready();
+	for (int i = 0; i < WAITING; i++) {
+		snprintf(name, sizeof(name), "vm%d", IDLE + 1 + i);
+		wants[i] = id(name);
+	}
+	refuse(8, wants, WAITING, WAITING, "no room");
+	ntold = 0;
+}
+
+/* As where another slurmctld takes over. */
+static void jobs_are_forgotten(void)
+{
+	vs_lock();
+	vs_jobs_clear();
+	vs_unlock();
+}
+
+static void hundred_nodes(void)
+{
+	vs_lock();
+	vs_setup_apply(&vs_core, conf_make(100, "warm", 1024));
+	vs_setup_macs(&vs_core);
+	vs_unlock();
+}
+
+/* A job begins on one that is idle, unless it is asked back already. */
+static void job_begins_on_vm150(void)
+{
+	struct vs_err err = { 0 };
+
+	if (!vs_node_going(node("vm150")))
+		assert_int_equal(vs_core_api_get()->job_begin(9, 0,
+			(int[]) { node("vm150")->id }, 1, &err), 0);
+}
+
+/* How many are asked back while `what` happens, the moment'th time that the
+ * lock is lent. */
+static size_t asked_back_beside(void (*what)(void))
+{
+	size_t n = 0;
+
+	idle_world();
+	yields = events = 0;
+	event = what;
+	atomic_fetch_add(&vs_lock_waiting, 1);
+	turns(3);
+	atomic_fetch_sub(&vs_lock_waiting, 1);
+	event = NULL;
+	for (size_t i = 0; i < ntold; i++)
+		n += told[i].kind == VS_REQUEST_POWER_DOWN;
+	return n;
+}
+
+/* ASan sees who looks at nodes of before. */
+static void what_changes_while_idle_vms_are_asked_back_counts(void **state)
+{
+	bool some_before = false, few_before = false;
+	int lent_often;
+
+	(void)state;
+	moment = 0;
+	assert_int_equal(asked_back_beside(no_change), WAITING);
+	lent_often = lends;
+	for (moment = 0; moment < lent_often; moment++) {
+		size_t n = asked_back_beside(jobs_are_forgotten);
+
+		assert_true(n <= WAITING);
+		some_before |= n && n < WAITING;
+		n = asked_back_beside(hundred_nodes);
+		assert_true(n <= WAITING);
+		few_before |= n && n < WAITING;
+		n = asked_back_beside(job_begins_on_vm150);
+		assert_int_equal(n, WAITING);
+		assert_true(!node("vm150")->claims.job ||
+			    !heard(VS_REQUEST_POWER_DOWN, "vm150"));
+	}
+	assert_true(some_before && few_before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -655,6 +758,7 @@ int main(void)
 		cmocka_unit_test(a_plan_is_of_one_state),
 		cmocka_unit_test(nodes_that_change_all_the_time_end_no_plan),
 		cmocka_unit_test(an_inventory_that_is_read_again_ends_a_plan),
+		cmocka_unit_test(what_changes_while_idle_vms_are_asked_back_counts),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

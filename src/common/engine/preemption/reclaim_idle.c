@@ -20,6 +20,8 @@
 #include "util/time.h"
 
 #define PER_PASS 8
+#define SLICE 128		/* nodes that are judged before the lock is
+				 * yielded */
 #define LOOK_MS 5000		/* Slurm looks at its queue after a job's end */
 
 /* What the wanted VM takes of a host and of what hosts share. */
@@ -49,12 +51,15 @@ static bool helps_all(struct vs_core *c, const struct vs_node *victim,
 		      const struct vs_host *host, const struct need *n)
 {
 	const struct vs_free_capacity *sums = vs_free_capacity_get(c);
-	const struct vs_vm *vm = vs_node_vm(c, victim);
 	int at = vs_shared_capacity_pool(&c->inv, host->cluster);
+	const struct vs_vm *vm;
 
-	if (at >= 0 && vm && !vs_node_pool_wrong(c, vm) &&
-	    lacks(n, sums->pools[at].cpu_mhz, sums->pools[at].mem_mb))
-		return true;
+	if (at >= 0 &&
+	    lacks(n, sums->pools[at].cpu_mhz, sums->pools[at].mem_mb)) {
+		vm = vs_node_vm(c, victim);
+		if (vm && !vs_node_pool_wrong(c, vm))
+			return true;
+	}
 	return n->store_mb > sums->store_mb &&
 	       vs_profile_swap_mb(victim->profile) > 0;
 }
@@ -364,6 +369,62 @@ static size_t reclaim_groups(struct vs_core *c, const struct vs_pending *r,
 	return missing;
 }
 
+/* The configuration numbers the nodes as before, and the job still waits. */
+static bool is_current(const struct vs_core *c, const struct vs_pending *r,
+		       const struct idle *all)
+{
+	return all->would || (all->epoch == c->epoch && vs_refusal(r->job));
+}
+
+/* After each slice slurmctld's threads have the lock. False: as is_current(). */
+static bool goes_on(const struct vs_core *c, const struct vs_pending *r,
+		    const struct idle *all, size_t i)
+{
+	int64_t until;
+
+	if (all->would || i % SLICE != SLICE - 1)
+		return true;
+	until = vs_until_set(0);
+	vs_lock_yield();
+	vs_until_set(until);
+	return is_current(c, r, all);
+}
+
+/* What is on its way out already counts. What is missing without it. */
+static size_t going_count(struct vs_core *c, const struct vs_pending *r,
+			  struct idle *all, const struct vs_node *want,
+			  size_t missing)
+{
+	for (size_t i = 0; i < all->ngoing && missing &&
+	     goes_on(c, r, all, i); i++) {
+		int id = all->going[i];
+
+		if (all->in[id] || !helps(c, &c->nodes[id], want))
+			continue;
+		missing--;
+		if (all->would)
+			all->would[all->nwould++] = id;
+	}
+	return missing;
+}
+
+static void warm_take(struct vs_core *c, const struct vs_pending *r,
+		      struct idle *all, const struct vs_node *want,
+		      size_t missing, int64_t now_ms)
+{
+	for (size_t i = 0; i < all->nwarm && missing &&
+	     goes_on(c, r, all, i); i++) {
+		struct vs_node *n = &c->nodes[all->warm[i]];
+
+		if (!may_go(r, all, want, n, now_ms) || !helps(c, n, want))
+			continue;
+		take(r, all, n);
+		missing--;
+	}
+}
+
+/* The lock is yielded meanwhile: `r` is the caller's own copy. With all->would,
+ * for a forecast, it is not. */
 static void reclaim_for(struct vs_core *c, const struct vs_pending *r,
 			struct idle *all, int64_t now_ms)
 {
@@ -375,28 +436,37 @@ static void reclaim_for(struct vs_core *c, const struct vs_pending *r,
 	if (!all->in)
 		idle_find(c, all);
 	mark(c, r, all, true);
-	/* What is on its way out already counts. */
-	for (size_t i = 0; i < all->ngoing && missing; i++) {
-		int id = all->going[i];
-
-		if (all->in[id] || !helps(c, &c->nodes[id], want))
-			continue;
-		missing--;
-		if (all->would)
-			all->would[all->nwould++] = id;
+	missing = going_count(c, r, all, want, missing);
+	if (missing && is_current(c, r, all)) {
+		if (vs_adapter_takes(want->profile->adapter) &&
+		    !vs_freed_singly(want->profile->adapter))
+			missing = reclaim_groups(c, r, all, want, missing,
+						 now_ms);
+		warm_take(c, r, all, want, missing, now_ms);
 	}
-	if (missing && vs_adapter_takes(want->profile->adapter) &&
-	    !vs_freed_singly(want->profile->adapter))
-		missing = reclaim_groups(c, r, all, want, missing, now_ms);
-	for (size_t i = 0; i < all->nwarm && missing; i++) {
-		struct vs_node *n = &c->nodes[all->warm[i]];
+	if (all->would || all->epoch == c->epoch)
+		mark(c, r, all, false);
+}
 
-		if (!may_go(r, all, want, n, now_ms) || !helps(c, n, want))
-			continue;
-		take(r, all, n);
-		missing--;
+static void job_reclaim(struct vs_core *c, uint32_t job, struct idle *all,
+			int64_t now_ms)
+{
+	struct vs_pending *refused = vs_refusal(job), r;
+	VS_FREE int *ids = NULL;
+
+	if (!refused)
+		return;
+	vs_until_set(vs_wall_ms() / 1000 + refused->lasts);
+	if (vs_job_needs_vfs(refused, now_ms)) {
+		ids = vs_calloc(refused->n + 1, sizeof(*ids));
+		if (refused->n)
+			memcpy(ids, refused->ids,
+			       refused->n * sizeof(*ids));
+		r = *refused;
+		r.ids = ids;
+		reclaim_for(c, &r, all, now_ms);
 	}
-	mark(c, r, all, false);
+	vs_until_set(0);
 }
 
 size_t vs_reclaim_would(struct vs_core *c, const int *ids, size_t n, int *out)
@@ -426,13 +496,7 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 	 * which each.h does not have. */
 	n = vs_jobs_next(true, now_ms, &turn, jobs, PER_PASS);
 	for (size_t i = 0; i < n && all.epoch == c->epoch; i++) {
-		struct vs_pending *r;
-
-		r = vs_refusal(jobs[i]);
-		vs_until_set(r ? vs_wall_ms() / 1000 + r->lasts : 0);
-		if (r && vs_job_needs_vfs(r, now_ms))
-			reclaim_for(c, r, &all, now_ms);
-		vs_until_set(0);
+		job_reclaim(c, jobs[i], &all, now_ms);
 		vs_lock_yield();
 	}
 	idle_free(&all);
