@@ -133,6 +133,12 @@ static void a_vm_gives_way_where_another_fits_nowhere_else(void **state)
 	w.env.policy = VS_PLACE_PACK;
 	place(4);
 	assert_int_equal(on("esx02", 4), 1);
+	/* and where that is the first one by name */
+	vs_host_get(&w.inv, "host-esx00")->memory_mb = 21 * 1024;
+	b->memory_mb = 24 * 1024;
+	place(4);
+	assert_int_equal(on("esx00", 4), 1);
+	assert_int_equal(on("esx01", 4), 3);
 }
 
 /* Three VMs fill esx01. One that only esx01 reaches needs one of them to go: to

@@ -388,6 +388,67 @@ static void a_gang_that_fits_in_no_order_says_why(void **state)
 	assert_null(strstr(err.text, "too little memory left"));
 }
 
+/* Two hosts. Seven of esx01's VFs are other VMs', which take nothing else. Returns
+ * esx01. The gang takes no VFs. */
+static struct vs_host *seven_vfs_are_in_use(void)
+{
+	struct vs_host *a = host("esx01", 8);
+
+	host("esx02", 8);
+	small.adapter = &w.eth;
+	small.memory_mb = 8 * GB;
+	for (int i = 0; i < GANG; i++)
+		gang[i].profile = &small;
+	for (int i = 0; i < 7; i++) {
+		struct vs_vm *vm;
+		char moid[16];
+
+		snprintf(moid, sizeof(moid), "vm-%d", i);
+		vm = w_vm_on(&w, moid, "esx01", W_PF0);
+		vm->memory_mb = vm->vcpus = 0;
+	}
+	return a;
+}
+
+static void vfs_count_for_those_alone_that_take_some(void **state)
+{
+	(void)state;
+	seven_vfs_are_in_use();
+	place(4);
+	assert_int_equal(on("esx01", &small), 2);
+	assert_int_equal(on("esx02", &small), 2);
+}
+
+/* Its VFs are no matter any more, once the host has lost their network. */
+static void the_vfs_of_a_lost_network_count_for_nothing(void **state)
+{
+	static struct vs_network lost;
+	struct vs_host *a = seven_vfs_are_in_use();
+	struct vs_free_capacity sums = { 0 };
+
+	(void)state;
+	lost = w.net;
+	vs_strlcpy(lost.moid, "dvportgroup-99", VS_MOID_LEN);
+	for (struct vs_host *h = w.inv.hosts; h; h = h->hh.next)
+		vs_strlcpy(h->nets[h->nnets++], lost.moid, VS_MOID_LEN);
+	large.memory_mb = 8 * GB;
+	gang[0].profile = &large;
+	gang[0].net = &lost;
+	vs_free_capacity_update(&sums, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
+	w.env.sums = &sums;
+	place(6);
+	a->nnets--;
+	vs_host_changed(&w.inv, a);
+	vs_free_capacity_update(&sums, &w.ledger, &w.inv, W_FOLDER,
+				W_CLUSTER_ID);
+	place(6);
+	assert_string_equal(gang[0].host->name, "esx02");
+	assert_int_equal(on("esx01", &small), 3);
+	assert_int_equal(on("esx02", &small), 2);
+	vs_free_capacity_clear(&sums);
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -410,6 +471,8 @@ int main(void)
 		T(who_finds_no_place_goes_first_the_next_time),
 		T(a_gang_that_fits_in_no_order_says_why),
 		T(an_avoided_host_counts_for_nothing),
+		T(vfs_count_for_those_alone_that_take_some),
+		T(the_vfs_of_a_lost_network_count_for_nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -514,6 +514,24 @@ static void a_disk_beside_a_request_is_a_preference_only(void **state)
 }
 
 /* It is counted once, and the gang gathers where it is. */
+/* Both hosts are filled. Those VMs that lie on one of them stay there, and those
+ * that lie nowhere take what is left, whichever come first. */
+static void pack_keeps_vms_where_they_lie_on_each_host_that_it_fills(void **state)
+{
+	static const char *const lie[] = { "host-esx01", "host-esx02" };
+
+	(void)state;
+	w.env.policy = VS_PLACE_PACK;
+	host("esx01", "", 2);
+	host("esx02", "", 2);
+	for (size_t i = 0; i < VS_COUNT(lie); i++) {
+		gang[2].prefer_host = gang[3].prefer_host = lie[i];
+		place(4);
+		assert_string_equal(gang[2].host->moid, lie[i]);
+		assert_string_equal(gang[3].host->moid, lie[i]);
+	}
+}
+
 static void pack_fills_the_host_that_is_wished(void **state)
 {
 	(void)state;
@@ -654,6 +672,7 @@ int main(void)
 		TEST(a_wish_goes_before_any_policy),
 		TEST(the_request_for_the_first_node_counts),
 		TEST(a_disk_beside_a_request_is_a_preference_only),
+		TEST(pack_keeps_vms_where_they_lie_on_each_host_that_it_fills),
 		TEST(pack_fills_the_host_that_is_wished),
 		TEST(a_wish_keeps_nobody_else_from_a_place),
 		TEST(pack_of_a_gang_that_spans_many_leaves_is_whole),

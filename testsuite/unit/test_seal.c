@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* util/seal: what is a frame, and what munge's credentials let through. */
+/*
+ * util/seal: what is a frame, and what munge's credentials let through. Calls of
+ * libmunge that fail when memory is out can be made to fail here.
+ */
+#include <dlfcn.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -15,6 +22,60 @@
 
 #define MAX 64
 #define HEAD VS_FRAME_HEAD
+
+/* ---- libmunge ----------------------------------------------------------- */
+
+static bool no_context, no_socket, no_text;
+static int contexts;		/* created and not destroyed */
+
+munge_ctx_t munge_ctx_create(void)
+{
+	munge_ctx_t (*real)(void) = (munge_ctx_t (*)(void))
+		dlsym(RTLD_NEXT, "munge_ctx_create");
+
+	if (no_context)
+		return NULL;
+	contexts++;
+	return real();
+}
+
+void munge_ctx_destroy(munge_ctx_t ctx)
+{
+	void (*real)(munge_ctx_t) = (void (*)(munge_ctx_t))
+		dlsym(RTLD_NEXT, "munge_ctx_destroy");
+
+	contexts--;
+	real(ctx);
+}
+
+/* Three options are set here, each of another type. */
+munge_err_t munge_ctx_set(munge_ctx_t ctx, int opt, ...)
+{
+	munge_err_t (*real)(munge_ctx_t, int, ...) =
+		(munge_err_t (*)(munge_ctx_t, int, ...))
+		dlsym(RTLD_NEXT, "munge_ctx_set");
+	munge_err_t rc;
+	va_list ap;
+
+	va_start(ap, opt);
+	if (opt == MUNGE_OPT_SOCKET)
+		rc = no_socket ? EMUNGE_NO_MEMORY :
+			real(ctx, opt, va_arg(ap, const char *));
+	else if (opt == MUNGE_OPT_TTL)
+		rc = real(ctx, opt, va_arg(ap, int));
+	else
+		rc = real(ctx, opt, va_arg(ap, uid_t));
+	va_end(ap);
+	return rc;
+}
+
+const char *munge_ctx_strerror(munge_ctx_t ctx)
+{
+	const char *(*real)(munge_ctx_t) = (const char *(*)(munge_ctx_t))
+		dlsym(RTLD_NEXT, "munge_ctx_strerror");
+
+	return no_text ? NULL : no_socket ? "Out of memory" : real(ctx);
+}
 
 /* ---- frames ------------------------------------------------------------- */
 
@@ -268,6 +329,58 @@ static void what_cannot_be_sealed_gives_no_credential(void **state)
 	assert_null(cred);
 }
 
+/* munged's own socket would take what was meant for another one. */
+static void without_its_socket_nothing_is_sealed_or_opened(void **state)
+{
+	VS_FREE char *cred = sealed(VS_SEAL_ANYBODY, "x", 1);
+	struct vs_err err = { 0 };
+	char *none = NULL;
+
+	(void)state;
+	no_socket = true;
+	assert_int_equal(vs_seal(stage_socket, VS_SEAL_ANYBODY, "x", 1, &none,
+				 &err), -1);
+	assert_int_equal(err.code, VS_E_CONFIG);
+	assert_string_equal(err.text, "munge: Out of memory");
+	assert_null(none);
+	expect_refused(stage_socket, cred, VS_E_CONFIG, "munge: Out of memory");
+	no_socket = false;
+	assert_int_equal(contexts, 0);
+	expect_opened(cred, "x", 1);
+	assert_int_equal(contexts, 0);
+}
+
+static void a_failure_without_a_text_has_its_codes(void **state)
+{
+	VS_FREE char *cred = sealed((int64_t)geteuid() + 1, "x", 1);
+
+	(void)state;
+	no_text = true;
+	expect_refused(stage_socket, cred, VS_E_REQUEST,
+		       munge_strerror(EMUNGE_CRED_UNAUTHORIZED));
+	no_text = false;
+}
+
+static void without_memory_for_a_context_it_ends(void **state)
+{
+	struct vs_err err = { 0 };
+	char *cred = NULL;
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	assert_true(child >= 0);
+	if (!child) {
+		signal(SIGABRT, SIG_DFL);
+		setrlimit(RLIMIT_CORE, &(struct rlimit) { 0, 0 });
+		no_context = true;
+		vs_seal(stage_socket, VS_SEAL_ANYBODY, "x", 1, &cred, &err);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +394,9 @@ int main(void)
 		cmocka_unit_test(a_credential_lasts_a_minute_at_most),
 		cmocka_unit_test(who_is_refused_is_told_what_to_look_at),
 		cmocka_unit_test(what_cannot_be_sealed_gives_no_credential),
+		cmocka_unit_test(without_its_socket_nothing_is_sealed_or_opened),
+		cmocka_unit_test(a_failure_without_a_text_has_its_codes),
+		cmocka_unit_test(without_memory_for_a_context_it_ends),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

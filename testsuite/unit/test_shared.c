@@ -320,6 +320,22 @@ static void devices_of_a_class_are_counted(void **state)
 	assert_int_equal(vs_place_count(&w.env, of(&p_dvx, 1), 9), 0);
 }
 
+/* A host of nothing but these vGPUs, in two rows; esx01 is away. */
+static struct vs_host *gpus_of(const char *name, const char *first, int total,
+			       int per_gpu, const char *other, int others,
+			       int per)
+{
+	struct vs_host *h = w_host(&w, name);
+	char pci[2][VS_PCI_LEN];
+
+	h->devices = vs_calloc(VS_HOST_PFS, sizeof(struct vs_devices));
+	row(h, 0, VS_NIC_PCI_VGPU, first, pci[0], total, per_gpu);
+	row(h, 1, VS_NIC_PCI_VGPU, other, pci[1], others, per);
+	esx01->connected = false;
+	vs_host_changed(&w.inv, esx01);
+	return h;
+}
+
 /* Two profiles in one question: each of the one takes a GPU of the other, for
  * nobody knows who comes first. */
 static void a_gang_of_two_profiles_shares_the_gpus(void **state)
@@ -345,6 +361,41 @@ static void a_gang_of_two_profiles_shares_the_gpus(void **state)
 	assert_int_equal(vs_place(&w.env, gang, 11, NULL, &err), -1);
 }
 
+/* A host of two GPUs and nothing else: vGPUs of P4 are its first row. Two VMs with
+ * vGPUs of P8 take both GPUs, and leave none for P4, in whatever order. */
+static void what_a_gang_takes_is_taken_of_the_first_row_too(void **state)
+{
+	struct vs_host *h = gpus_of("esx02", P4, 20, 10, P8, 10, 5);
+	struct vs_err err = { 0 };
+
+	(void)state;
+	of(&p8, 3);
+	gang[1].profile = &p4;
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	assert_ptr_equal(gang[1].host, h);
+}
+
+/*
+ * A VM with P4 is placed first, on esx02, where its GPU is the only one: none of the
+ * five with P8, which fit nowhere else, has a place then. It goes to esx03, and its
+ * GPU must be as if it had never been there.
+ */
+static void a_vm_that_is_taken_back_leaves_its_gpu(void **state)
+{
+	struct vs_host *h = gpus_of("esx02", P4, 2, 2, P8, 10, 10);
+	struct vs_err err = { 0 };
+
+	(void)state;
+	gpus_of("esx03", P4, 1, 1, "nvidia_a100-40c", 1, 1);
+	of(&p8, 6);
+	gang[0].profile = &p4;
+	assert_int_equal(vs_place(&w.env, gang, 6, NULL, &err), 0);
+	assert_string_equal(gang[0].host->name, "esx03");
+	for (int i = 1; i < 6; i++)
+		assert_ptr_equal(gang[i].host, h);
+}
+
 /* What runs stays where it is, what is to come may come anywhere. */
 static void what_is_held_keeps_its_gpu_until_it_is_on(void **state)
 {
@@ -358,19 +409,14 @@ static void what_is_held_keeps_its_gpu_until_it_is_on(void **state)
 	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 20), 5);
 }
 
-/* A host of nothing but these vGPUs, the one that is held in its first row. */
+/* The same, and one of the first row is held. */
 static struct vs_host *gpus_alone(const char *held, int total, int per_gpu,
 				  const char *other, int others, int per)
 {
-	struct vs_host *h = w_host(&w, "esx02");
-	char pci[2][VS_PCI_LEN];
+	struct vs_host *h = gpus_of("esx02", held, total, per_gpu, other,
+				    others, per);
 
-	h->devices = vs_calloc(VS_HOST_PFS, sizeof(struct vs_devices));
-	row(h, 0, VS_NIC_PCI_VGPU, held, pci[0], total, per_gpu);
-	row(h, 1, VS_NIC_PCI_VGPU, other, pci[1], others, per);
-	esx01->connected = false;
-	vs_host_changed(&w.inv, esx01);
-	w_hold(&w, "n1", "esx02", pci[0], VS_CLAIM_STARTING);
+	w_hold(&w, "n1", "esx02", h->pfs[0].pci, VS_CLAIM_STARTING);
 	return h;
 }
 
@@ -568,6 +614,8 @@ int main(void)
 		T(a_hold_counts_as_its_vgpu_will),
 		T(devices_of_a_class_are_counted),
 		T(a_gang_of_two_profiles_shares_the_gpus),
+		T(what_a_gang_takes_is_taken_of_the_first_row_too),
+		T(a_vm_that_is_taken_back_leaves_its_gpu),
 		T(what_is_held_keeps_its_gpu_until_it_is_on),
 		T(what_is_held_in_the_first_row_keeps_its_gpu_too),
 		T(where_there_is_no_pf_no_row_is_taken_for_one),

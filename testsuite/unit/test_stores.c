@@ -508,6 +508,34 @@ static void a_move_is_over_when_it_is_read(void **state)
 }
 
 /* Nothing was read yet, so that there is no array to write to. */
+/* esx1 sees another one, but is away. */
+static void datastores_alone_that_a_host_sees_are_said_to_lack(void **state)
+{
+	(void)state;
+	host("esx1", "c1", "ds-a")->connected = false;
+	host("esx2", "c1", "ds-b");
+	store("c1", "ds-a", 4 * DISK);
+	store("c1", "ds-b", DISK / 2);
+	assert_int_equal(place(1), -1);
+	assert_non_null(strstr(err.text, "datastore b has "));
+	assert_null(strstr(err.text, "datastore a has "));
+	assert_non_null(strstr(err.text, "esx1: not connected"));
+}
+
+/* As for a VM that is on and moves: its disks and its swap file are there. */
+static void a_vm_that_is_on_needs_no_more_of_its_datastore(void **state)
+{
+	(void)state;
+	host("esx1", "c1", "ds-a");
+	store("c1", "ds-a", 0);
+	assert_int_equal(room(), 0);
+	assert_int_equal(place(1), -1);
+	w.env.has_pool = true;
+	assert_int_equal(room(), 8);
+	assert_int_equal(place(1), 0);
+	assert_string_equal(gang[0].to_store, "ds-a");
+}
+
 static void without_pools_nothing_is_taken_of_one(void **state)
 {
 	struct vs_taken t = { .pools = NULL };
@@ -545,6 +573,8 @@ int main(void)
 		T(none_is_promised_twice),
 		T(a_host_may_see_many),
 		T(a_move_is_over_when_it_is_read),
+		T(datastores_alone_that_a_host_sees_are_said_to_lack),
+		T(a_vm_that_is_on_needs_no_more_of_its_datastore),
 		T(without_pools_nothing_is_taken_of_one),
 		T(vms_with_disks_in_two_places_are_two_kinds),
 		T(a_new_vm_beside_one_that_exists_needs_its_disks),
