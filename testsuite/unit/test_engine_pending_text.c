@@ -155,7 +155,7 @@ static void what_was_said_moves_by_minutes_and_seldom(void **state)
 	assert_true(r->expected > wall() + 1900);
 }
 
-/* A job's record never shows one moment's counts with another's time. */
+/* A job's record never shows new counts with the time of earlier ones. */
 static void a_time_is_of_the_same_moment_as_the_counts(void **state)
 {
 	static const struct { size_t need; const char *why; bool same; } rows[] = {

@@ -6,8 +6,10 @@
  *
  * Rules: what Slurm has planned for it (squeue --start) comes before our own
  * estimate; a time that was said stays unless it moves by a minute, and moves
- * no more than twice a minute. Counts and time are of one moment: with other
- * counts the time is reckoned again before anything is said. The lock is held.
+ * no more than twice a minute. With other counts the time is reckoned again
+ * before anything is said. The counts are those of the job's last test by Slurm,
+ * and the time is that of the pass after it: a VF that came free in between is in
+ * the time alone until the next test. The lock is held.
  */
 #include <stdio.h>
 #include <string.h>
