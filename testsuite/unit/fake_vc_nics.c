@@ -52,8 +52,8 @@ void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw)
 		card_take(&vm->more[vm->nmore], &hw->cards[vm->nmore + 1]);
 }
 
-/* A device; false: it is a card on a network. */
-static bool device_show(const struct fake_card *from, struct vs_nic *to)
+/* VS_NIC_OTHER: none, but a card on a network. */
+static enum vs_nic_type device_kind(enum vs_vc_net_type kind)
 {
 	static const enum vs_nic_type shown[] = {
 		[VS_VC_PCI_DYNAMIC] = VS_NIC_PCI_DYNAMIC,
@@ -62,10 +62,18 @@ static bool device_show(const struct fake_card *from, struct vs_nic *to)
 		[VS_VC_PCI_VGPU] = VS_NIC_PCI_VGPU,
 	};
 
-	if (from->kind <= VS_VC_NET_VMXNET3)
+	return kind < VS_COUNT(shown) ? shown[kind] : VS_NIC_OTHER;
+}
+
+/* A device; false: it is a card on a network. */
+static bool device_show(const struct fake_card *from, struct vs_nic *to)
+{
+	enum vs_nic_type kind = device_kind(from->kind);
+
+	if (kind == VS_NIC_OTHER)
 		return false;
 	*to = (struct vs_nic) {
-		.kind = shown[from->kind], .key = to->key,
+		.kind = kind, .key = to->key,
 		.vendor = (uint16_t)from->vendor,
 		.device = (uint16_t)from->device,
 	};
@@ -82,7 +90,7 @@ int fake_cards_show(const struct fake_vm *vm,
 		[VS_VC_NET_PVRDMA] = VS_NIC_PVRDMA,
 		[VS_VC_NET_VMXNET3] = VS_NIC_VMXNET3,
 	};
-	bool vf = vm->kind > VS_VC_NET_VMXNET3 || vm->kind == VS_VC_NET_SRIOV;
+	bool vf = device_kind(vm->kind) || vm->kind == VS_VC_NET_SRIOV;
 	struct vs_nic card = {
 		.kind = vf ? VS_NIC_SRIOV : shown[vm->kind], .key = vm->key ? vm->key : 13031,
 		.network = "dvportgroup-1", .switch_uuid = "sw",

@@ -34,4 +34,11 @@ struct vs_nic {
 	bool mtu_change_allowed;
 };
 
+/* A passthrough device. In a managed VM slurm-vsphere has added it. */
+static inline bool vs_nic_is_device(const struct vs_nic *c)
+{
+	return c->kind == VS_NIC_PCI_FIXED || c->kind == VS_NIC_PCI_DYNAMIC ||
+	       c->kind == VS_NIC_PCI_DVX || c->kind == VS_NIC_PCI_VGPU;
+}
+
 #endif

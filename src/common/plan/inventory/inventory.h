@@ -110,13 +110,6 @@ enum vs_power { VS_POWER_UNKNOWN, VS_POWER_OFF, VS_POWER_ON, VS_POWER_SUSPENDED 
 
 enum vs_override { VS_AS_CLUSTER, VS_LEFT_ALONE, VS_AUTOMATED };
 
-/* A passthrough device. In a managed VM slurm-vsphere has added it. */
-static inline bool vs_nic_is_device(const struct vs_nic *c)
-{
-	return c->kind == VS_NIC_PCI_FIXED || c->kind == VS_NIC_PCI_DYNAMIC ||
-	       c->kind == VS_NIC_PCI_DVX || c->kind == VS_NIC_PCI_VGPU;
-}
-
 /* What a VM takes of its resource pool and, by its swap file, of its
  * datastore: something while it is on only. */
 struct vs_share {

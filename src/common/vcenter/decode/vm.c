@@ -194,7 +194,7 @@ static void read_card(struct vcx_vm *vm, struct vs_j dev, const char *type,
 	copy_lower(c->mac, vs_j_str_or(vs_j_opt(dev, "macAddress"), ""),
 		   sizeof(c->mac));
 	vm->card_types[vm->v.ncards++] = vs_strdup(type);
-	if (kind == VS_NIC_PCI_FIXED || kind >= VS_NIC_PCI_DYNAMIC) {
+	if (vs_nic_is_device(c)) {
 		read_device(c, backing);
 		return;
 	}
