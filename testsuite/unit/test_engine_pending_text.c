@@ -185,6 +185,39 @@ static void a_time_is_of_the_same_moment_as_the_counts(void **state)
 	}
 }
 
+/* The only VFs of two hosts; a job that ends between Slurm's test and the pass gives
+ * one back, and the counts don't know it. */
+static void no_time_of_another_moment_is_shown(void **state)
+{
+	const char *const none = "needs 2 sriov-roce VFs on 2 nodes, 0 free";
+	const char *const one = "needs 2 sriov-roce VFs on 2 nodes, 1 free";
+	struct vs_pending *r;
+	char text[256];
+	int wants[2];
+
+	(void)state;
+	begin_full();
+	vs_forecast_job_end(&vs_core, 7, wall() + 1000);
+	vs_forecast_job_end(&vs_core, 8, wall() + 2000);
+	wants[0] = id("vm3");
+	wants[1] = id("vm4");
+	refuse(50, wants, 2, 2, none);
+	end_job(7, "vm1");
+	powered_down("vm1");
+	r = vs_refusals();
+	assert_int_equal(vs_query_capacity(&vs_core, wants, 2, NULL, NULL, 0), 1);
+	vs_estimate_update(&vs_core, r, now);
+	vs_estimate_text(r, text, sizeof(text));
+	assert_string_equal(text, none);
+	assert_true(r->expected_ms && vs_estimate_is_due(r, now));
+	refuse(50, wants, 2, 2, one);
+	vs_estimate_update(&vs_core, r, now);
+	vs_estimate_text(r, text, sizeof(text));
+	assert_memory_equal(text, one, strlen(one));
+	assert_non_null(strstr(text, ", 2nd expected "));
+	assert_true(r->expected >= wall() + 2000 && r->expected <= wall() + 2020);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +227,7 @@ int main(void)
 		cmocka_unit_test(a_long_reason_is_cut_before_the_time),
 		cmocka_unit_test(what_was_said_moves_by_minutes_and_seldom),
 		cmocka_unit_test(a_time_is_of_the_same_moment_as_the_counts),
+		cmocka_unit_test(no_time_of_another_moment_is_shown),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

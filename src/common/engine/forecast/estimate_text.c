@@ -6,16 +6,17 @@
  *
  * Rules: what Slurm has planned for it (squeue --start) comes before our own
  * estimate; a time that was said stays unless it moves by a minute, and moves
- * no more than twice a minute. With other counts the time is reckoned again
- * before anything is said. The counts are those of the job's last test by Slurm,
- * and the time is that of the pass after it: a VF that came free in between is in
- * the time alone until the next test. The lock is held.
+ * no more than twice a minute. Counts and time are of one moment: the counts come
+ * with Slurm's test of the job, and a pass after it works out the time. Where the
+ * capacity of its nodes has changed in between, the time of before stays, if these
+ * counts had one, until the next test. The lock is held.
  */
 #include <stdio.h>
 #include <string.h>
 #include "engine/allocation/allocation.h"
 #include "engine/forecast/forecast.h"
 #include "engine/forecast/forecast_i.h"
+#include "engine/hosts/hosts.h"
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -65,10 +66,31 @@ bool vs_estimate_is_due(const struct vs_pending *r, int64_t now_ms)
 	return !r->expected_ms || now_ms - r->expected_ms >= EXPECT_MS;
 }
 
+/* How many of its nodes there is capacity for, while it lasts. */
+static size_t capacity_of(struct vs_core *c, const struct vs_pending *r)
+{
+	int64_t was = vs_until_set(vs_wall_ms() / 1000 + r->lasts);
+	size_t n = vs_query_capacity(c, r->ids, r->n, NULL, NULL, 0);
+
+	vs_until_set(was);
+	return n;
+}
+
+void vs_estimate_tested(struct vs_core *c, struct vs_pending *r)
+{
+	vs_assert_locked();
+	if (r->lacks != VS_PENDING_NODES)
+		r->capacity = capacity_of(c, r);
+}
+
 void vs_estimate_update(struct vs_core *c, struct vs_pending *r, int64_t now_ms)
 {
 	int64_t now = vs_wall_ms() / 1000, at;
 
+	if (r->lacks != VS_PENDING_NODES && capacity_of(c, r) != r->capacity) {
+		r->expected_ms = now_ms - EXPECT_MS;	/* with its next test */
+		return;
+	}
 	r->expected_ms = now_ms;
 	at = vs_query_blocked(c) ? 0 : estimate(c, r, now);
 	if (r->expected <= now || at - r->expected >= MOVED_S ||

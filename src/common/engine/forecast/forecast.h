@@ -59,6 +59,8 @@ void vs_forecast_refused(struct vs_core *c, const struct vs_requesting_job *a,
 bool vs_estimate_is_due(const struct vs_pending *r, int64_t now_ms);
 /* What was reckoned holds no more. */
 void vs_estimate_forget(struct vs_pending *r);
+/* Slurm has tested it: a time of these counts is one of this capacity. */
+void vs_estimate_tested(struct vs_core *c, struct vs_pending *r);
 void vs_estimate_update(struct vs_core *c, struct vs_pending *r,
 			int64_t now_ms);
 int64_t vs_estimate_start(const struct vs_pending *r);	/* 0: unknown */

@@ -100,6 +100,7 @@ void vs_job_set_pending(struct vs_core *c, const struct vs_requesting_job *a,
 	r->lasts = a->lasts > UINT32_MAX ? UINT32_MAX : (uint32_t)a->lasts;
 	r->at_ms = vs_clock();
 	vs_strlcpy(r->why, why, sizeof(r->why));
+	vs_estimate_tested(c, r);
 }
 
 bool vs_jobs_need_vfs(void)

@@ -66,6 +66,7 @@ struct vs_pending {			/* a job's last refusal */
 	uint32_t job;
 	int *ids;
 	size_t n, need;
+	size_t capacity;		/* of its nodes, when Slurm tested it */
 	char why[256], told[256];
 	int64_t at_ms, told_ms, lacked_ms;	/* lacked: VFs since, 0: not */
 	enum vs_pending_reason lacks;
