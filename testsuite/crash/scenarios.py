@@ -274,7 +274,8 @@ def outage(w):
 
 
 def bad_spec(w):
-    w.c.fault(on="task", method="CloneVM_Task", count=1, message="declared",
+    # a clone with its devices, and then without them
+    w.c.fault(on="task", method="CloneVM_Task", count=2, message="declared",
               fault={"_typeName": "InvalidVmConfig", "property": "x"})
 
 
