@@ -24,6 +24,25 @@ def pytest_unconfigure(config):
     scratch.remove(config)
 
 
+LINT = TOP / "testsuite/lint"
+
+
+def plant(top, files):
+    """Writes these files, by their names below top."""
+    for name, text in files.items():
+        f = top / name
+        f.parent.mkdir(parents=True, exist_ok=True)
+        f.write_text(text)
+
+
+def lint_run(script, top, *options):
+    """The exit status and what the script of testsuite/lint said of a tree."""
+    done = subprocess.run(
+        ["/usr/bin/python3", str(LINT / script), "--top", str(top), *options],
+        text=True, capture_output=True, check=False, timeout=60)
+    return done.returncode, done.stdout + done.stderr
+
+
 # As root by name only: what would change the machine is written down.
 STUBS = r"""
 as_root() {

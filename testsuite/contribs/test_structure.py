@@ -9,9 +9,8 @@ import subprocess
 
 import pytest
 
-from conftest import TOP
+from conftest import LINT, lint_run, plant
 
-LINT = TOP / "testsuite/lint"
 ENGINE = "src/common/engine/"
 
 
@@ -36,19 +35,13 @@ def tree(tmp_path):
         lint = tmp_path / "testsuite/lint"
         shutil.rmtree(tmp_path / "src", ignore_errors=True)
         lint.mkdir(parents=True, exist_ok=True)
-        for name, text in {ENGINE + "empty.c": "", **files}.items():
-            f = tmp_path / name
-            f.parent.mkdir(parents=True, exist_ok=True)
-            f.write_text(text)
+        plant(tmp_path, {ENGINE + "empty.c": "", **files})
         flat = sorted(n for n in {ENGINE + "empty.c": "", **files}
                       if re.fullmatch(ENGINE + r"\w+\.c", n))
         (lint / "modules.txt").write_text("".join(
             f"{n} {(modules or {}).get(n.rsplit('/', 1)[1], 'jobs')}\n" for n in flat))
         (lint / "structure.txt").write_text(kept)
-        done = subprocess.run(
-            ["/usr/bin/python3", str(LINT / "structure.py"), "--top", str(tmp_path), *options],
-            text=True, capture_output=True, check=False, timeout=60)
-        return done.returncode, done.stdout + done.stderr
+        return lint_run("structure.py", tmp_path, *options)
     run.lint = tmp_path / "testsuite/lint"
     return run
 

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from conftest import TOP
+from conftest import LINT, lint_run, plant
 
-LINT = TOP / "testsuite/lint"
+KEPT = "testsuite/lint/words.txt"
 NONE = {"src/svf/empty.c": ""}
 
 
@@ -18,19 +18,12 @@ def tree(tmp_path):
     """Runs words.py over a tree of these files."""
     def run(files, *options, kept=None):
         shutil.rmtree(tmp_path, ignore_errors=True)
-        for name, text in {**NONE, **files}.items():
-            f = tmp_path / name
-            f.parent.mkdir(parents=True, exist_ok=True)
-            f.write_text(text)
-        lint = tmp_path / "testsuite/lint"
-        lint.mkdir(parents=True, exist_ok=True)
+        plant(tmp_path, {**NONE, **files})
         if kept is not None:
-            (lint / "words.txt").write_text(kept)
-        done = subprocess.run(
-            ["/usr/bin/python3", str(LINT / "words.py"), "--top", str(tmp_path), *options],
-            text=True, capture_output=True, check=False, timeout=60)
-        return done.returncode, done.stdout + done.stderr
-    run.kept = tmp_path / "testsuite/lint/words.txt"
+            plant(tmp_path, {KEPT: kept})
+        (tmp_path / KEPT).parent.mkdir(parents=True, exist_ok=True)
+        return lint_run("words.py", tmp_path, *options)
+    run.kept = tmp_path / KEPT
     return run
 
 

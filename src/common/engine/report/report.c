@@ -14,70 +14,87 @@
 #include "util/json.h"
 #include "util/mem.h"
 
-static const struct report {
+enum report { HOSTS, CLONE_SOURCES, NODES, JOBS, WHY, STATUS, CHECK, RECHECK,
+	      RECONCILE, REPORTS };
+
+static const struct {
 	const char *name;
 	bool of_nodes, for_operators;	/* whether the user may see nodes, or is
 					 * an operator, is asked of Slurm */
-} reports[] = {
-	{ "hosts", false, false },
-	{ "parents", false, false },
-	{ "nodes", true, false },
-	{ "jobs", true, false },
-	{ "why", true, false },
-	{ "status", false, true },
-	{ "check", false, true },
-	{ "recheck", false, true },
-	{ "reconcile", true, true },
+} reports[REPORTS] = {
+	[HOSTS] = { "hosts", false, false },
+	[CLONE_SOURCES] = { "parents", false, false },
+	[NODES] = { "nodes", true, false },
+	[JOBS] = { "jobs", true, false },
+	[WHY] = { "why", true, false },
+	[STATUS] = { "status", false, true },
+	[CHECK] = { "check", false, true },
+	[RECHECK] = { "recheck", false, true },
+	[RECONCILE] = { "reconcile", true, true },
 };
 
-static const struct report *report_named(const char *what)
+static enum report report_named(const char *what)
 {
-	for (size_t i = 0; i < VS_COUNT(reports); i++)
-		if (!strcmp(what, reports[i].name))
-			return &reports[i];
-	return NULL;
+	enum report r = HOSTS;
+
+	while (r < REPORTS && strcmp(what, reports[r].name))
+		r++;
+	return r;
 }
 
 struct json_object *vs_core_report(const char *what, uint32_t job,
 				   uint32_t uid, struct vs_err *err)
 {
-	const struct report *r = report_named(what);
-	bool sees_nodes = r && r->of_nodes && vs_viewer_sees_nodes(uid);
-	bool operator = r && r->for_operators && vs_core_is_operator(uid);
-	bool why = !strcmp(what, "why");
+	enum report r = report_named(what);
+	bool sees_nodes, operator;
 	struct vs_core *c = &vs_core;
 	struct json_object *top;
 	struct vs_job_said slurm;
 
-	if (!r) {
+	if (r == REPORTS) {
 		vs_err_set(err, VS_E_REQUEST, "unknown verb: %s", what);
 		return NULL;
 	}
 	/* One answer for a job that isn't there and one that isn't the user's. */
-	if (why && vs_lookup_job(job, uid, &slurm)) {
+	if (r == WHY && vs_lookup_job(job, uid, &slurm)) {
 		vs_err_set(err, VS_E_GONE, "no such job: %u", job);
 		return NULL;
 	}
+	sees_nodes = reports[r].of_nodes && vs_viewer_sees_nodes(uid);
+	operator = reports[r].for_operators && vs_core_is_operator(uid);
 	top = vs_jb_obj(NULL);
 	vs_lock();
-	if (!strcmp(what, "hosts"))
+	switch (r) {
+	case HOSTS:
 		vs_report_hosts(c, top);
-	else if (!strcmp(what, "parents"))
+		break;
+	case CLONE_SOURCES:
 		vs_report_clone_sources(c, top);
-	else if (!strcmp(what, "nodes"))
+		break;
+	case NODES:
 		vs_report_nodes(c, top, uid, sees_nodes);
-	else if (!strcmp(what, "jobs"))
+		break;
+	case JOBS:
 		vs_report_jobs(c, top, uid, sees_nodes);
-	else if (why)
+		break;
+	case WHY:
 		vs_report_why(c, top, job, &slurm, sees_nodes);
-	else if (!strcmp(what, "status"))
+		break;
+	case STATUS:
 		vs_report_status(c, top, operator);
-	else if (!strcmp(what, "check"))
+		break;
+	case CHECK:
 		vs_report_check(c, top, operator);
-	else if (!strcmp(what, "recheck"))
+		break;
+	case RECHECK:
 		vs_report_recheck(c, top, operator);
-	else
+		break;
+	case RECONCILE:
 		vs_report_reconcile(c, top, sees_nodes, operator);
+		break;
+	case REPORTS:
+		break;
+	}
 	vs_unlock();
 	return top;
 }
