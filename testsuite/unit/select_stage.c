@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "plugins/select/cons_tres_vsphere/stock.h"
 #include "select_stage.h"
 #include "util/mem.h"
 struct select_world w;
@@ -386,11 +387,12 @@ int stage_down(void **state)
 int ask(uint16_t mode, uint32_t min, uint32_t max, uint32_t req)
 {
 	struct vs_test t = {
-		.stock = stock, .job_ptr = &job, .min = min, .max = max,
+		.job_ptr = &job, .min = min, .max = max,
 		.req = req, .mode = mode, .candidates = w.candidates,
 		.preempted = &w.preempted,
 	};
 
+	vs_stock.job_test = stock;
 	return vs_job_test(&t, bits);
 }
 

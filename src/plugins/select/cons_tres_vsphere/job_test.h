@@ -5,9 +5,8 @@
 
 #include "plugins/slurm/compat.h"
 
-/* The arguments of one select_p_job_test(), and whom to ask. */
+/* The arguments of one select_p_job_test(). */
 struct vs_test {
-	vs_job_test_fn *stock;
 	job_record_t *job_ptr;
 	uint32_t min, max, req;
 	uint16_t mode;

@@ -18,6 +18,7 @@
 #include "controller.h"
 #include "job_test.h"
 #include "start_time.h"
+#include "stock.h"
 #include "plugins/slurm/call_timing.h"
 #include "util/mem.h"
 
@@ -29,49 +30,18 @@ VS_EXPORT const uint32_t plugin_id = VS_PLUGIN_ID;
 
 /* ---- the stock plugin -------------------------------------------------------- */
 
-#define MEMBER(name, type, params, args) type (*name) params;
-#define SYMBOL(name, type, params, args) "select_p_" #name,
-
-static struct {
-	int (*node_init)(void);
-	int (*reconfigure)(void);
-	vs_job_test_fn *job_test;
-	int (*job_begin)(job_record_t *job_ptr);
-	int (*job_fini)(job_record_t *job_ptr);
-	int (*job_resized)(job_record_t *job_ptr, node_record_t *node_ptr);
-	int (*job_expand)(job_record_t *from, job_record_t *to);
-	VS_SYMBOLS(MEMBER)
-} stock;
-
-static const char *symbols[] = {
-	"select_p_node_init",
-	"select_p_reconfigure",
-	"select_p_job_test",
-	"select_p_job_begin",
-	"select_p_job_fini",
-	"select_p_job_resized",
-	"select_p_job_expand",
-	VS_SYMBOLS(SYMBOL)
-};
-_Static_assert(sizeof(stock) == VS_COUNT(symbols) * sizeof(void *),
-	       "one member for each symbol");
-
-static plugin_handle_t handle = PLUGIN_INVALID_HANDLE;
-
 #define FORWARD(name, type, params, args)				\
 	VS_EXPORT type select_p_##name params				\
 	{								\
-		return stock.name args;					\
+		return vs_stock.name args;				\
 	}
 VS_SYMBOLS(FORWARD)
 
 VS_EXPORT int init(void)
 {
-	if (handle != PLUGIN_INVALID_HANDLE)
+	if (vs_stock_is_loaded())
 		return SLURM_SUCCESS;
-	handle = plugin_load_and_link("select/cons_tres", VS_COUNT(symbols),
-				      symbols, (void **)&stock);
-	if (handle == PLUGIN_INVALID_HANDLE) {
+	if (vs_stock_load()) {
 		error("%s: select/cons_tres of the same Slurm is not to be "
 		      "loaded from PluginDir", plugin_type);
 		return SLURM_ERROR;
@@ -86,9 +56,7 @@ VS_EXPORT int init(void)
 VS_EXPORT int fini(void)
 {
 	vs_cluster_stop();
-	if (handle != PLUGIN_INVALID_HANDLE)
-		plugin_unload(handle);
-	handle = PLUGIN_INVALID_HANDLE;
+	vs_stock_unload();
 	return SLURM_SUCCESS;
 }
 
@@ -96,7 +64,7 @@ VS_EXPORT int fini(void)
 
 VS_EXPORT int select_p_node_init(void)
 {
-	int rc = stock.node_init();
+	int rc = vs_stock.node_init();
 
 	if (!rc && running_in_slurmctld())
 		vs_cluster_take();
@@ -105,7 +73,7 @@ VS_EXPORT int select_p_node_init(void)
 
 VS_EXPORT int select_p_reconfigure(void)
 {
-	int rc = stock.reconfigure();
+	int rc = vs_stock.reconfigure();
 
 	if (!rc && running_in_slurmctld())
 		vs_cluster_refresh();
@@ -120,9 +88,9 @@ VS_EXPORT int select_p_job_test(job_record_t *job_ptr, bitstr_t *bitmap,
 				vs_exc_t *exc VS_XARGS)
 {
 	struct vs_test t = {
-		.stock = stock.job_test, .job_ptr = job_ptr,
-		.min = min_nodes, .max = max_nodes, .req = req_nodes,
-		.mode = mode, .candidates = preemptee_candidates,
+		.job_ptr = job_ptr, .min = min_nodes, .max = max_nodes,
+		.req = req_nodes, .mode = mode,
+		.candidates = preemptee_candidates,
 		.preempted = preemptee_job_list, .exc = exc,
 	};
 	int rc;
@@ -180,7 +148,7 @@ static int begin(job_record_t *job_ptr)
  */
 VS_EXPORT int select_p_job_begin(job_record_t *job_ptr)
 {
-	int rc = stock.job_begin(job_ptr);
+	int rc = vs_stock.job_begin(job_ptr);
 
 	if (rc)
 		return rc;
@@ -212,7 +180,7 @@ static void leave(job_record_t *job_ptr, const bitstr_t *nodes)
 
 VS_EXPORT int select_p_job_fini(job_record_t *job_ptr)
 {
-	int rc = stock.job_fini(job_ptr);
+	int rc = vs_stock.job_fini(job_ptr);
 
 	vs_account_end(job_ptr);
 	leave(job_ptr, job_ptr->node_bitmap);
@@ -223,7 +191,7 @@ VS_EXPORT int select_p_job_resized(job_record_t *job_ptr,
 				   node_record_t *node_ptr)
 {
 	const struct vs_core_api *core = vs_cluster_core();
-	int rc = stock.job_resized(job_ptr, node_ptr);
+	int rc = vs_stock.job_resized(job_ptr, node_ptr);
 	int id = core ? vs_cluster_id(node_ptr) : -1;
 
 	if (!rc && id >= 0) {
@@ -239,7 +207,7 @@ VS_EXPORT int select_p_job_expand(job_record_t *from, job_record_t *to)
 	const struct vs_core_api *core = vs_cluster_core();
 	VS_FREE int *ids = NULL;
 	size_t n = core ? vs_cluster_ids(from->node_bitmap, &ids, NULL) : 0;
-	int rc = stock.job_expand(from, to);
+	int rc = vs_stock.job_expand(from, to);
 
 	if (!rc && n) {
 		core->job_claim(to->job_id, to->restart_cnt, ids, n, true);
