@@ -155,14 +155,6 @@ struct vs_conf *stage_read(const char *text)
 
 static char refused[2048];
 
-static void refuse(node_record_t *node_ptr, const char *why)
-{
-	size_t len = strlen(refused);
-
-	snprintf(refused + len, sizeof(refused) - len, "%s: %s\n",
-		 node_ptr->name, why);
-}
-
 const char *stage_refused(void)
 {
 	return refused;
@@ -170,11 +162,20 @@ const char *stage_refused(void)
 
 struct vs_conf *stage_nodes(const char *text)
 {
+	struct vs_conf_refused found = { .n = 0 };
+	struct vs_conf *read = stage_read(text);
+	size_t len = 0;
+
 	refused[0] = '\0';
-	if (!stage_read(text) ||
-	    vs_conf_add_nodes(staged, &file, refuse, &stage_err))
-		return NULL;
-	return staged;
+	if (read && vs_conf_add_nodes(read, &file, &found, &stage_err))
+		read = NULL;
+	for (size_t i = 0; i < found.n && len < sizeof(refused); i++)
+		len += (size_t)snprintf(refused + len, sizeof(refused) - len,
+					"%s: %s\n",
+					found.nodes[i].node_ptr->name,
+					found.nodes[i].why);
+	vs_conf_refused_free(&found);
+	return read;
 }
 
 void stage_node(const char *name, const char *features, int cpus,

@@ -25,12 +25,23 @@ struct vs_conf *vs_conf_read(const char *path, struct vs_conf_file *f,
 /* The same from lines that were read before. */
 struct vs_conf *vs_conf_build(const struct vs_conf_file *f, struct vs_err *err);
 
-/* conf->nodes from Slurm's partitions and nodes. One that was created at run
- * time and can't be served is handed to refuse, and left out; any other is an
- * error. Under JOB, NODE and PART locks. */
-typedef void vs_conf_refuse(node_record_t *node_ptr, const char *why);
+/* Nodes that were created at run time and can't be served, and why, in the order
+ * in which they were found. */
+struct vs_conf_refused {
+	struct vs_conf_refusal { node_record_t *node_ptr; char *why; } *nodes;
+	size_t n, cap;
+};
+
+/*
+ * Fills conf->nodes from Slurm's partitions and nodes. Adds each node that was
+ * created at run time and can't be served to *refused, and leaves it out of conf.
+ * Returns 0 on success. Returns -1 and sets err if any other node can't be served;
+ * *refused has what was found until then. The caller holds slurmctld's JOB, NODE
+ * and PART locks, zeroes *refused before the call, and frees it after the call.
+ */
 int vs_conf_add_nodes(struct vs_conf *conf, struct vs_conf_file *f,
-		      vs_conf_refuse *refuse, struct vs_err *err);
+		      struct vs_conf_refused *refused, struct vs_err *err);
+void vs_conf_refused_free(struct vs_conf_refused *refused);
 
 /* The same for equal configurations. */
 uint64_t vs_conf_hash(const struct vs_conf *conf);

@@ -214,7 +214,7 @@ struct adding {
 	const struct vs_conf_file *f;
 	int line;
 	int *owner;		/* by node index: index into conf->nodes, or: */
-	vs_conf_refuse *refuse;
+	struct vs_conf_refused *refused;
 	struct taken *taken;
 };
 
@@ -238,12 +238,17 @@ static void drop(struct adding *a, const node_record_t *node_ptr)
  * starting. */
 static int unfit(struct adding *a, node_record_t *node_ptr, struct vs_err *err)
 {
+	struct vs_conf_refused *to = a->refused;
+
 	if (!IS_NODE_DYNAMIC_NORM(node_ptr))
 		return -1;
 	if (a->owner[node_ptr->index] >= 0)
 		drop(a, node_ptr);
 	a->owner[node_ptr->index] = REFUSED;
-	a->refuse(node_ptr, err->text);
+	VS_GROW(to->nodes, to->cap, to->n + 1);
+	to->nodes[to->n++] = (struct vs_conf_refusal) {
+		node_ptr, vs_strdup(err->text),
+	};
 	memset(err, 0, sizeof(*err));
 	return 0;
 }
@@ -309,13 +314,21 @@ static int add_partition(struct adding *a, const struct vs_conf_partition *p,
 	return 0;
 }
 
+void vs_conf_refused_free(struct vs_conf_refused *refused)
+{
+	for (size_t i = 0; i < refused->n; i++)
+		free(refused->nodes[i].why);
+	free(refused->nodes);
+	*refused = (struct vs_conf_refused) { 0 };
+}
+
 int vs_conf_add_nodes(struct vs_conf *conf, struct vs_conf_file *f,
-		      vs_conf_refuse *refuse, struct vs_err *err)
+		      struct vs_conf_refused *refused, struct vs_err *err)
 {
 	VS_FREE int *owner = vs_calloc((size_t)node_record_count + 1,
 				       sizeof(*owner));
 	struct adding a = {
-		.conf = conf, .f = f, .owner = owner, .refuse = refuse,
+		.conf = conf, .f = f, .owner = owner, .refused = refused,
 	};
 	int rc = 0;
 

@@ -164,6 +164,18 @@ static void created_get_jobs(void)
 			bit_set(share_node_bitmap, node_ptr->index);
 }
 
+static int add_nodes(struct vs_conf *conf, struct vs_err *err)
+{
+	struct vs_conf_refused refused = { .n = 0 };
+	int rc = vs_conf_add_nodes(conf, &cluster.file, &refused, err);
+
+	for (size_t i = 0; i < refused.n; i++)
+		vs_slurm_node_refuse(refused.nodes[i].node_ptr,
+				     refused.nodes[i].why);
+	vs_conf_refused_free(&refused);
+	return rc;
+}
+
 void vs_cluster_refresh(void)
 {
 	struct vs_err err = { 0 };
@@ -175,8 +187,7 @@ void vs_cluster_refresh(void)
 		return;
 	vs_slurm_active_set(true);
 	conf = vs_conf_build(&cluster.file, &err);
-	if (!conf || vs_conf_add_nodes(conf, &cluster.file,
-					 vs_slurm_node_refuse, &err)) {
+	if (!conf || add_nodes(conf, &err)) {
 		vs_conf_free(conf);
 		refuse(&err);
 	} else if ((hash = vs_conf_hash(conf)) == cluster.hash &&
