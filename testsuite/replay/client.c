@@ -201,22 +201,18 @@ static struct json_object *lacks(const struct vs_vc_missing_privilege *list,
 	return a;
 }
 
-static void rights_end(struct vs_vc *vc)
-{
-	(void)vc;
-}
-
 void replay_rights(struct vs_j line)
 {
 	struct vs_vc *vc = client_new();
 	struct json_object *o = vs_jb_obj(NULL);
 	struct vs_vc_slow told = { .rights_known = false };
+	VS_FREE char *request = NULL;
 
 	configure(vc, vs_j_get(line, "account"));
-	vs_vcx_rights(vc, rights_end);
+	request = vs_jb_text_free(vs_vcx_rights_question(vc));
 	vs_jb_str(o, "rights", vs_j_str(vs_j_get(line, "name")));
-	vs_jb_str(o, "request", last_call(vc)->body);
-	answer(vc, vs_j_get(line, "rights"));
+	vs_jb_str(o, "request", request);
+	vs_vcx_rights_answer(vc, vs_j_get(line, "rights"), NULL);
 	vs_vcx_rights_publish(vc, &told);
 	vs_jb_bool(o, "known", told.rights_known);
 	vs_jb_put(o, "lacks", lacks(told.lacks, told.nlacks));

@@ -3,7 +3,7 @@
  * What the files of the client share with each other and with those of calls.
  * Inner functions start with vs_vcx_. Only client, calls and tests include this.
  *
- * Ten files of this folder depend on each other in a cycle: states.c begins each
+ * Nine files of this folder depend on each other in a cycle: states.c begins each
  * state (session.c, resolve.c, watch.c ...), what a state asks vCenter is answered
  * in a callback, and the callback brings the next event to states.c. A table of
  * callbacks would hide that, not end it. testsuite/lint/structure.txt keeps how
@@ -272,18 +272,26 @@ void vs_vcx_slow_free(struct vs_vc *vc);
 void vs_vcx_capacity(struct vs_vc *vc);
 /* The beat is left out; before the inventory is loaded, the start has failed. */
 void vs_vcx_slow_failed(struct vs_vc *vc, const struct vs_err *err);
+/* The beat's last part, once its templates have been read: what the account may
+ * do. Then the client's user is told the values of the beat. */
+void vs_vcx_slow_rights(struct vs_vc *vc);
 
 /* ---- rights (rights.c) ---------------------------------------------------- */
-/* Ask what the account may do, if it is time, then end(); a refusal leaves it
- * unknown. */
-void vs_vcx_rights(struct vs_vc *vc, void (*end)(struct vs_vc *vc));
+/* Returns the arguments of HasUserPrivilegeOnEntities, which the caller owns.
+ * Returns NULL if it is not time to ask, or this vCenter can't be asked. */
+struct json_object *vs_vcx_rights_question(struct vs_vc *vc);
+/* Keeps the answer to that question. With err, or an answer that is not understood,
+ * the rights are unknown. */
+void vs_vcx_rights_answer(struct vs_vc *vc, struct vs_j reply,
+			  const struct vs_err *err);
 void vs_vcx_rights_free(struct vs_vc *vc);
 void vs_vcx_rights_publish(const struct vs_vc *vc, struct vs_vc_slow *out);
 
 /* ---- templates (templates.c) ---------------------------------------------- */
-/* Look for those without a moid, read those that are stale, then end(); an
- * error goes to vs_vcx_fail or vs_vcx_slow_failed. */
-void vs_vcx_templates(struct vs_vc *vc, void (*end)(struct vs_vc *vc));
+/* Looks for templates without a moid, and reads those that are stale. At the login
+ * vs_vcx_details() follows, on a slow beat vs_vcx_slow_rights(). An error goes to
+ * vs_vcx_fail() or vs_vcx_slow_failed(). */
+void vs_vcx_templates(struct vs_vc *vc);
 void vs_vcx_lookup_free(struct vs_vc *vc);
 void vs_vcx_templates_publish(struct vs_vc *vc);
 

@@ -198,9 +198,29 @@ static bool names_lost(struct vs_vc *vc)
 	return true;
 }
 
-static void read_rights(struct vs_vc *vc)
+static void on_rights(struct vcx_call *call, struct vs_j reply,
+		      const struct vs_err *err)
 {
-	vs_vcx_rights(vc, deliver);
+	struct vs_vc *vc = call->vc;
+
+	if (err && err->code == VS_E_RELOGIN) {
+		vs_vcx_fail(vc, err);
+		return;
+	}
+	vs_vcx_rights_answer(vc, reply, err);
+	deliver(vc);
+}
+
+void vs_vcx_slow_rights(struct vs_vc *vc)
+{
+	struct json_object *question = vs_vcx_rights_question(vc);
+
+	if (question)
+		vs_vcx_post(&vc->http, 0, on_rights, "AuthorizationManager",
+			    vc->session.ids.rights,
+			    "HasUserPrivilegeOnEntities", question);
+	else
+		deliver(vc);
 }
 
 static void on_values_end(struct vcx_read *r)
@@ -212,7 +232,7 @@ static void on_values_end(struct vcx_read *r)
 	for (size_t i = 0; i < vc->ntemplates; i++)
 		if (!vc->templates[i].seen)
 			vs_vcx_template_forget(&vc->templates[i]);
-	vs_vcx_templates(vc, read_rights);
+	vs_vcx_templates(vc);
 }
 
 /* ---- values --------------------------------------------------------------- */

@@ -348,7 +348,7 @@ static void on_names(struct vcx_read *r)
 		return;
 	for (size_t i = 0; i < vc->ntemplates; i++)
 		vs_vcx_template_forget(&vc->templates[i]);
-	vs_vcx_templates(vc, vs_vcx_details);
+	vs_vcx_templates(vc);
 }
 
 static void on_names_view(struct vcx_call *call, struct vs_j reply,

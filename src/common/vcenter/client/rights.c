@@ -77,7 +77,6 @@ struct vcx_rights {
 	size_t nlacks, nexcess;
 	bool above[VS_COUNT(table)];	/* it is in excess there */
 	bool known;
-	void (*end)(struct vs_vc *vc);
 };
 
 static void forget(struct vcx_rights *r)
@@ -195,6 +194,34 @@ static struct json_object *question(const struct vs_vc *vc,
 	return o;
 }
 
+/* Nothing was lacking when they were asked for, lately, nor is anything new. */
+static bool known_well(const struct vs_vc *vc)
+{
+	const struct vcx_rights *r = vc->rights;
+
+	for (size_t i = 0; i < vc->ntemplates; i++)
+		if (vc->templates[i].changed)
+			return false;
+	return vc->calm != VS_VC_POLL_HIGH && vc->now < vc->rights_at &&
+		r->known && !r->nlacks;
+}
+
+struct json_object *vs_vcx_rights_question(struct vs_vc *vc)
+{
+	struct vcx_rights *r = vc->rights;
+
+	if (!r)
+		r = vc->rights = vs_calloc(1, sizeof(*r));
+	if (known_well(vc))
+		return NULL;
+	vc->rights_at = vc->now + CALM_MS;
+	forget(r);
+	if (!vc->session.ids.rights || !*vc->session.ids.rights)
+		return NULL;
+	add_all(vc, r);
+	return question(vc, r);
+}
+
 /* ---- the answer ----------------------------------------------------------- */
 
 static void list_add(struct vs_buf *b, const char *priv, const char *more)
@@ -287,16 +314,11 @@ static void list_lacks(struct vcx_rights *r)
 	}
 }
 
-static void on_rights(struct vcx_call *call, struct vs_j reply,
-		      const struct vs_err *err)
+void vs_vcx_rights_answer(struct vs_vc *vc, struct vs_j reply,
+			  const struct vs_err *err)
 {
-	struct vs_vc *vc = call->vc;
 	struct vcx_rights *r = vc->rights;
 
-	if (err && err->code == VS_E_RELOGIN) {
-		vs_vcx_fail(vc, err);
-		return;
-	}
 	r->known = !err && read_answer(r, reply);
 	if (r->known)
 		list_lacks(r);
@@ -304,40 +326,4 @@ static void on_rights(struct vcx_call *call, struct vs_j reply,
 		vs_debug("what the account may do isn't known code=%s: %s",
 			 err ? vs_code_name(err->code) : "-",
 			 err ? err->text : "the answer is not understood");
-	r->end(vc);
-}
-
-/* Nothing was lacking when they were asked for, lately, nor is anything new. */
-static bool known_well(const struct vs_vc *vc)
-{
-	const struct vcx_rights *r = vc->rights;
-
-	for (size_t i = 0; i < vc->ntemplates; i++)
-		if (vc->templates[i].changed)
-			return false;
-	return vc->calm != VS_VC_POLL_HIGH && vc->now < vc->rights_at &&
-		r->known && !r->nlacks;
-}
-
-void vs_vcx_rights(struct vs_vc *vc, void (*end)(struct vs_vc *vc))
-{
-	struct vcx_rights *r = vc->rights;
-
-	if (!r)
-		r = vc->rights = vs_calloc(1, sizeof(*r));
-	if (known_well(vc)) {
-		end(vc);
-		return;
-	}
-	vc->rights_at = vc->now + CALM_MS;
-	forget(r);
-	r->end = end;
-	if (!vc->session.ids.rights || !*vc->session.ids.rights) {
-		end(vc);
-		return;
-	}
-	add_all(vc, r);
-	vs_vcx_post(&vc->http, 0, on_rights, "AuthorizationManager",
-		    vc->session.ids.rights,
-		    "HasUserPrivilegeOnEntities", question(vc, r));
 }

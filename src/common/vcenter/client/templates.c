@@ -30,7 +30,6 @@ struct vcx_lookup {
 	char *view;
 	size_t at;			/* which one's path is asked for */
 	bool search;
-	void (*end)(struct vs_vc *vc);
 };
 
 void vs_vcx_lookup_free(struct vs_vc *vc)
@@ -93,18 +92,25 @@ void vs_vcx_templates_publish(struct vs_vc *vc)
 
 /* ---- reading those that were found or have changed ------------------------- */
 
+/* The lookup belongs to the login's names; else to a slow beat. */
+static bool at_login(const struct vs_vc *vc)
+{
+	return vc->state < VCX_WATCH;
+}
+
 static void lookup_end(struct vs_vc *vc)
 {
-	void (*end)(struct vs_vc *) = vc->lookup->end;
-
 	vs_vcx_lookup_free(vc);
-	end(vc);
+	if (at_login(vc))
+		vs_vcx_details(vc);
+	else
+		vs_vcx_slow_rights(vc);
 }
 
 static void lookup_failed(struct vs_vc *vc, const struct vs_err *err)
 {
 	vs_vcx_lookup_free(vc);
-	if (vc->state < VCX_WATCH || err->code == VS_E_RELOGIN)
+	if (at_login(vc) || err->code == VS_E_RELOGIN)
 		vs_vcx_fail(vc, err);
 	else
 		vs_vcx_slow_failed(vc, err);
@@ -332,12 +338,10 @@ static void next_path(struct vs_vc *vc)
 		read_details(vc);
 }
 
-void vs_vcx_templates(struct vs_vc *vc, void (*end)(struct vs_vc *vc))
+void vs_vcx_templates(struct vs_vc *vc)
 {
 	vs_vcx_lookup_free(vc);
 	vc->lookup = vs_calloc(1, sizeof(*vc->lookup));
-	vc->lookup->end = end;
-	vc->lookup->search = vc->state < VCX_WATCH ||
-		vc->now >= vc->search_at;
+	vc->lookup->search = at_login(vc) || vc->now >= vc->search_at;
 	next_path(vc);
 }
