@@ -182,7 +182,7 @@ STAGE void turns(int n)
 		turn();
 }
 
-STAGE const struct vs_outbox_request *heard(enum vs_outbox_type kind,
+STAGE const struct vs_outbox_request *heard(enum vs_slurm_request kind,
 					    const char *node)
 {
 	for (size_t i = 0; i < ntold; i++)

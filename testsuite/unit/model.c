@@ -230,12 +230,11 @@ static void boots(struct model_node *n)
 	n->untimed = false;
 }
 
-static int node_rebuild(void *ctx, const char *node)
+static int rebuild(const char *node)
 {
 	int k = node_of(node);
 	struct model_node *n = &model.nodes[k];
 
-	(void)ctx;
 	fake_trace_line("slurm: rebuild %s", node);
 	if (!n->powering_up && !in_power_save(n) && !n->down && !runs_on(k))
 		boots(n);
@@ -244,12 +243,11 @@ static int node_rebuild(void *ctx, const char *node)
 	return n->powering_up ? 0 : -1;
 }
 
-static int node_power_down(void *ctx, const char *node, const char *why)
+static int power_down(const char *node, const char *why)
 {
 	int k = node_of(node);
 	struct model_node *n = &model.nodes[k];
 
-	(void)ctx;
 	fake_trace_line("slurm: power_down %s", node);
 	if (!model_is_up(n) || model_jobs_on(k))
 		return -1;
@@ -259,15 +257,15 @@ static int node_power_down(void *ctx, const char *node, const char *why)
 	return 0;
 }
 
-static void node_fail(void *ctx, const char *node, uint32_t job,
-		      const char *reason)
+static int fail(const char *node, uint32_t job, const char *reason)
 {
 	int k = node_of(node);
 
-	(void)ctx;
 	fake_trace_line("slurm: fail %s job=%u", node, job);
-	if (!came_too_late(k, job))
-		model_set_down(k, reason);
+	if (came_too_late(k, job))
+		return -1;
+	model_set_down(k, reason);
+	return 0;
 }
 
 /* As vs_slurm_node_emptied(). */
@@ -276,17 +274,15 @@ static void emptied(struct model_node *n)
 	n->stale = false;
 }
 
-static void node_release(void *ctx, const char *node, uint32_t job,
-			 const char *reason)
+static int release(const char *node, uint32_t job, const char *reason)
 {
 	int k = node_of(node);
 	struct model_node *n = &model.nodes[k];
 
-	(void)ctx;
 	fake_trace_line("slurm: giveup %s job=%u", node, job);
 	if (came_too_late(k, job) || n->powering_down ||
 	    (!model_jobs_on(k) && n->powered_down))
-		return;
+		return -1;
 	model_say("engine: give up vm%d: %s", k + 1, reason);
 	if (++n->given_up > GIVEN_UP_MOST)
 		model_broken("vm%d was given up %d times", k + 1, n->given_up);
@@ -296,12 +292,13 @@ static void node_release(void *ctx, const char *node, uint32_t job,
 	n->on_asked = n->timed_out = false;
 	if (n->stale) {		/* power saving passes it over */
 		n->off_asked = true;
-		return;
+		return 0;
 	}
 	n->off_asked = false;
 	n->given_up = 0;
 	n->powering_down = true;
 	n->powering_down_until = model.now + MODEL_SUSPENDING_MS;
+	return 0;
 }
 
 static void nodes_boot_push(void *ctx, const char *const *nodes, size_t n)
@@ -339,12 +336,11 @@ static void node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
 		n->register_ms = model.now + 300;
 }
 
-static int node_adopt(void *ctx, const char *node)
+static int adopt(const char *node)
 {
 	int k = node_of(node);
 	struct model_node *n = &model.nodes[k];
 
-	(void)ctx;
 	fake_trace_line("slurm: adopt %s", node);
 	if (!n->powered_down || n->powering_up || n->powering_down || n->down)
 		return -1;
@@ -354,6 +350,33 @@ static int node_adopt(void *ctx, const char *node)
 		model_say("vm%d registers, and is adopted", k + 1);
 	}
 	return 0;
+}
+
+static int node_set(void *ctx, const char *node, enum vs_slurm_request change,
+		    uint32_t job, const char *reason)
+{
+	(void)ctx;
+	switch (change) {
+	case VS_REQUEST_REBUILD:
+		return rebuild(node);
+	case VS_REQUEST_POWER_DOWN:
+		return power_down(node, reason);
+	case VS_REQUEST_ADOPT:
+		return adopt(node);
+	case VS_REQUEST_FAIL:
+		return fail(node, job, reason);
+	case VS_REQUEST_RELEASE:
+		return release(node, job, reason);
+	case VS_REQUEST_DRAIN:
+		fake_trace_line("slurm: drain %s", node);
+		return 0;
+	case VS_REQUEST_UNDRAIN:
+		fake_trace_line("slurm: undrain %s", node);
+		return 0;
+	default:
+		model_broken("%s: no such change: %d", node, (int)change);
+		return -1;
+	}
 }
 
 /* I2, and no job on a VM that was made for another. */
@@ -412,19 +435,6 @@ static void schedule(void *ctx)
 	fake_trace_line("slurm: schedule");
 }
 
-static void no_drain(void *ctx, const char *node, const char *reason)
-{
-	(void)ctx;
-	(void)reason;
-	fake_trace_line("slurm: drain %s", node);
-}
-
-static void no_undrain(void *ctx, const char *node)
-{
-	(void)ctx;
-	fake_trace_line("slurm: undrain %s", node);
-}
-
 static void no_reason(void *ctx, uint32_t job, const char *text)
 {
 	(void)ctx;
@@ -441,10 +451,8 @@ static void no_got(void *ctx, uint32_t job,
 }
 
 const struct vs_slurm_ops model_port = {
-	.node_rebuild = node_rebuild, .nodes_boot_push = nodes_boot_push,
-	.node_booted = node_booted, .node_adopt = node_adopt,
-	.node_power_down = node_power_down, .node_fail = node_fail,
-	.node_release = node_release, .prolog_done = prolog_done,
-	.node_drain = no_drain, .node_undrain = no_undrain,
-	.job_reason = no_reason, .job_requeued = no_reason, .job_got = no_got, .power_scan = power_scan, .schedule = schedule,
+	.node_set = node_set, .nodes_boot_push = nodes_boot_push,
+	.node_booted = node_booted, .prolog_done = prolog_done,
+	.job_reason = no_reason, .job_requeued = no_reason, .job_got = no_got,
+	.power_scan = power_scan, .schedule = schedule,
 };

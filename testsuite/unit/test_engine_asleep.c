@@ -96,7 +96,7 @@ static void planned(const char *will, const char *why)
 	free(text);
 }
 
-static int heard_times(enum vs_outbox_type kind)
+static int heard_times(enum vs_slurm_request kind)
 {
 	int n = 0;
 

@@ -22,7 +22,7 @@ static void says(const char *state, const char *reason)
 	fake_show(vm);
 }
 
-static int count(enum vs_outbox_type kind)
+static int count(enum vs_slurm_request kind)
 {
 	int n = 0;
 

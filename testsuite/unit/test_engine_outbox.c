@@ -9,9 +9,13 @@
 static int answer;		/* of the port: 0 accepted, -1 refused */
 static char asked[64];
 
-static int port_asks(void *ctx, const char *node)
+static int port_asks(void *ctx, const char *node, enum vs_slurm_request change,
+		     uint32_t job, const char *reason)
 {
 	(void)ctx;
+	(void)change;
+	(void)job;
+	(void)reason;
 	vs_strlcpy(asked, node, sizeof(asked));
 	return answer;
 }
@@ -20,7 +24,7 @@ static int port_asks(void *ctx, const char *node)
 static void slurm_answers(int with)
 {
 	static const struct vs_slurm_ops answers = {
-		.node_rebuild = port_asks, .node_power_up = port_asks,
+		.node_set = port_asks,
 	};
 	const struct vs_slurm_ops *was = vs_core.port;
 	int64_t push_ms = now;

@@ -58,7 +58,7 @@ static void a_job_beside_one_that_waits_for_a_rebuild_does_not_end_it(void **sta
 	ntold = 0;
 	turns(2);
 	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
-	flags("vm1", BOOT);	/* set by node_rebuild */
+	flags("vm1", BOOT);	/* set by a rebuild */
 	if (job_begin(9, "vm1", NULL))
 		return;		/* not beside it: as good */
 	vs_job_wait(&vs_core, 9, 0, &one, 1);
@@ -69,7 +69,7 @@ static void a_job_beside_one_that_waits_for_a_rebuild_does_not_end_it(void **sta
 }
 
 /* Switched off under a running job while another waits beside it: RENEW can
- * never be (node_rebuild refuses where a job runs), and nobody gives it up. */
+ * never be (Slurm refuses a rebuild where a job runs), and nobody gives it up. */
 static void a_job_that_waits_beside_does_not_hide_a_vm_that_is_off(void **state)
 {
 	int one;

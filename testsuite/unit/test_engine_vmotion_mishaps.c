@@ -12,7 +12,7 @@ static const struct vs_vc_task entering = {
 	.user = "admin",
 };
 
-static void none_heard(enum vs_outbox_type kind)
+static void none_heard(enum vs_slurm_request kind)
 {
 	const struct vs_outbox_request *t = heard(kind, NULL);
 

@@ -351,6 +351,10 @@ static void jobs_words(void)
 
 static void nodes_words(void)
 {
+	static const enum vs_slurm_request changes[] = {
+		VS_REQUEST_FAIL, VS_REQUEST_DRAIN, VS_REQUEST_UNDRAIN,
+		VS_REQUEST_RELEASE,
+	};
 	const char *name = names[any(NODES)];
 	VS_FREE char *text = words(WORDS_MOST);
 	node_record_t *n = find_node_record2((char *)name);
@@ -361,19 +365,8 @@ static void nodes_words(void)
 		n->node_state = any(2) ? NODE_STATE_IDLE :
 			NODE_STATE_IDLE | NODE_STATE_DRAIN;
 	}
-	switch (any(4)) {
-	case 0:
-		vs_slurm_node_fail(NULL, name, VS_JOB_ANY, text);
-		break;
-	case 1:
-		vs_slurm_node_drain(NULL, name, text);
-		break;
-	case 2:
-		vs_slurm_node_undrain(NULL, name);
-		break;
-	default:
-		vs_slurm_node_release(NULL, name, VS_JOB_ANY, text);
-	}
+	vs_slurm_node_set(NULL, name, changes[any(VS_COUNT(changes))],
+			  VS_JOB_ANY, text);
 }
 
 /* Left behind by a forced power-down, with a label of the job that had it. */

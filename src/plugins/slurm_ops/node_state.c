@@ -53,24 +53,16 @@ static bool going(const node_record_t *n)
 	return (n->node_state & NODE_STATE_POWER_DOWN) && !n->run_job_cnt;
 }
 
-int vs_slurm_node_rebuild(void *ctx, const char *node)
+static int rebuild(node_record_t *n)
 {
-	node_record_t *n;
-	int rc = -1;
-
-	(void)ctx;
-	vs_lock_write();
-	n = find_node_record2((char *)node);
-	if (n && (n->node_state & NODE_STATE_POWERING_UP)) {
-		rc = 0;		/* asked twice, or booting anyway */
-	} else if (n && !(n->node_state & (POWER_FLAGS | NODE_STATE_COMPLETING)) &&
-		   !going(n) && !IS_NODE_DOWN(n) && !vs_slurm_node_runs(n)) {
-		set_powering_up(n, time(NULL));
-		list_for_each(job_list, mark_job, n);
-		rc = 0;
-	}
-	vs_unlock_write();
-	return rc;
+	if (n->node_state & NODE_STATE_POWERING_UP)
+		return 0;	/* asked twice, or booting anyway */
+	if ((n->node_state & (POWER_FLAGS | NODE_STATE_COMPLETING)) ||
+	    going(n) || IS_NODE_DOWN(n) || vs_slurm_node_runs(n))
+		return -1;
+	set_powering_up(n, time(NULL));
+	list_for_each(job_list, mark_job, n);
+	return 0;
 }
 
 /* Half a ResumeTimeout behind, never now: a guest that boots where vCenter
@@ -135,55 +127,39 @@ void vs_slurm_node_booted(void *ctx, const char *node, int64_t ago_ms, bool ask)
  * with it slurmctld takes only a guest that booted after boot_req_time, and
  * an old boot_req_time is ResumeTimeout's prey at once.
  */
-int vs_slurm_node_adopt(void *ctx, const char *node)
+static int adopt(node_record_t *n)
 {
-	node_record_t *n;
-	int rc = -1;
-
-	(void)ctx;
-	vs_lock_write();
-	n = find_node_record2((char *)node);
-	if (n && (n->node_state & NODE_STATE_POWERED_DOWN) &&
-	    !(n->node_state & (NODE_STATE_POWERING_DOWN |
-			       NODE_STATE_POWERING_UP)) &&
-	    (IS_NODE_IDLE(n) || IS_NODE_ALLOCATED(n) || IS_NODE_MIXED(n))) {
-		n->last_response = time(NULL);
-		vs_node_ask_registration(n);
-		rc = 0;
-	}
-	vs_unlock_write();
-	return rc;
+	if (!(n->node_state & NODE_STATE_POWERED_DOWN) ||
+	    (n->node_state & (NODE_STATE_POWERING_DOWN |
+			      NODE_STATE_POWERING_UP)) ||
+	    !(IS_NODE_IDLE(n) || IS_NODE_ALLOCATED(n) || IS_NODE_MIXED(n)))
+		return -1;
+	n->last_response = time(NULL);
+	vs_node_ask_registration(n);
+	return 0;
 }
 
 /*
  * The raw flag alone let a job onto the node before power saving's next tick,
  * and spoiled nodes that were on their way down already.
  */
-int vs_slurm_node_power_down(void *ctx, const char *node, const char *why)
+static int power_down(node_record_t *n)
 {
 	const uint32_t not_idle = POWER_FLAGS | NODE_STATE_COMPLETING |
 		NODE_STATE_REBOOT_REQUESTED | NODE_STATE_REBOOT_ISSUED;
-	node_record_t *n;
-	int rc = -1;
 
-	(void)ctx;
-	(void)why;
-	vs_lock_write();
-	n = find_node_record2((char *)node);
-	if (n && IS_NODE_IDLE(n) && !(n->node_state & not_idle) &&
-	    !n->run_job_cnt && !n->comp_job_cnt && !n->sus_job_cnt) {
-		/* Slurm lifts each drain at a power-down that was requested,
-		 * but not at one for idleness. */
-		if (IS_NODE_DRAIN(n) && !reason_ours(n))
-			n->last_busy = 1;
-		else
-			n->node_state |= NODE_STATE_POWER_DOWN;
-		bit_clear(avail_node_bitmap, n->index);
-		last_node_update = time(NULL);
-		rc = 0;
-	}
-	vs_unlock_write();
-	return rc;
+	if (!IS_NODE_IDLE(n) || (n->node_state & not_idle) ||
+	    n->run_job_cnt || n->comp_job_cnt || n->sus_job_cnt)
+		return -1;
+	/* Slurm lifts each drain at a power-down that was requested, but not
+	 * at one for idleness. */
+	if (IS_NODE_DRAIN(n) && !reason_ours(n))
+		n->last_busy = 1;
+	else
+		n->node_state |= NODE_STATE_POWER_DOWN;
+	bit_clear(avail_node_bitmap, n->index);
+	last_node_update = time(NULL);
+	return 0;
 }
 
 /* Off at once, whatever the rest of its state is: without this ResumeTimeout
@@ -222,48 +198,33 @@ static bool came_too_late(const node_record_t *n, uint32_t job)
 		!bit_test(job_ptr->node_bitmap, n->index);
 }
 
-void vs_slurm_node_fail(void *ctx, const char *node, uint32_t job,
-			const char *reason)
+static int fail(node_record_t *n, uint32_t job, const char *reason)
 {
-	node_record_t *n;
+	char *text;
 
-	(void)ctx;
-	vs_lock_write();
-	n = find_node_record2((char *)node);
-	if (n && !came_too_late(n, job)) {
-		char *text = fail_reason(n, reason);
-
-		if (n->node_state &
-		    (NODE_STATE_POWERING_UP | NODE_STATE_POWERED_DOWN))
-			set_powered_down(n);
-		xfree(n->reason);
-		set_node_down_ptr(n, text);
-		last_node_update = time(NULL);
-		xfree(text);
-	}
-	vs_unlock_write();
+	if (came_too_late(n, job))
+		return -1;
+	text = fail_reason(n, reason);
+	if (n->node_state & (NODE_STATE_POWERING_UP | NODE_STATE_POWERED_DOWN))
+		set_powered_down(n);
+	xfree(n->reason);
+	set_node_down_ptr(n, text);
+	last_node_update = time(NULL);
+	xfree(text);
+	return 0;
 }
 
-/* JOB W, NODE W, PART W. */
-static void drain(node_record_t *n, const char *reason)
+static int drain(node_record_t *n, const char *reason)
 {
-	char *text = fail_reason(n, reason);
+	char *text;
 
+	if (IS_NODE_DRAIN(n))
+		return -1;
+	text = fail_reason(n, reason);
 	xfree(n->reason);
 	drain_nodes(n->name, text, slurm_conf.slurm_user_id);
 	xfree(text);
-}
-
-void vs_slurm_node_drain(void *ctx, const char *node, const char *reason)
-{
-	node_record_t *n;
-
-	(void)ctx;
-	vs_lock_write();
-	n = find_node_record2((char *)node);
-	if (n && !IS_NODE_DRAIN(n))
-		drain(n, reason);
-	vs_unlock_write();
+	return 0;
 }
 
 void vs_slurm_node_refuse(node_record_t *n, const char *why)
@@ -288,25 +249,19 @@ static void update_state(const char *node, uint32_t state, const char *reason)
 		      node);
 }
 
-void vs_slurm_node_undrain(void *ctx, const char *node)
+static int undrain(node_record_t *n)
 {
-	node_record_t *n;
-
-	(void)ctx;
-	vs_lock_write();
-	n = find_node_record2((char *)node);
-	if (n && IS_NODE_DRAIN(n) && reason_ours(n)) {
-		if (IS_NODE_DOWN(n) ||
-		    (n->node_state & NODE_STATE_POWERING_DOWN))
-			/* "resume" would do more than we mean */
-			n->node_state &= ~NODE_STATE_DRAIN;
-		else
-			update_state(node, NODE_RESUME, NULL);
-		if (!IS_NODE_DOWN(n))
-			xfree(n->reason);
-		last_node_update = time(NULL);
-	}
-	vs_unlock_write();
+	if (!IS_NODE_DRAIN(n) || !reason_ours(n))
+		return -1;
+	if (IS_NODE_DOWN(n) || (n->node_state & NODE_STATE_POWERING_DOWN))
+		/* "resume" would do more than we mean */
+		n->node_state &= ~NODE_STATE_DRAIN;
+	else
+		update_state(n->name, NODE_RESUME, NULL);
+	if (!IS_NODE_DOWN(n))
+		xfree(n->reason);
+	last_node_update = time(NULL);
+	return 0;
 }
 
 /* An administrator or a program took the node out of service, with a reason.
@@ -327,55 +282,83 @@ bool vs_slurm_node_taken(const node_record_t *n)
 	       xstrncmp(n->reason, "Not responding", 14);
 }
 
-void vs_slurm_node_release(void *ctx, const char *node, uint32_t job,
-			   const char *reason)
+static int release(node_record_t *n, uint32_t job, const char *reason)
 {
-	node_record_t *n;
+	char *text;
 
-	(void)ctx;
-	vs_lock_write();
-	n = find_node_record2((char *)node);
-	if (n && came_too_late(n, job))
-		n = NULL;
-	if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
-	    taken_away(n) && !n->run_job_cnt && !n->sus_job_cnt) {
+	if (came_too_late(n, job) ||
+	    (n->node_state & NODE_STATE_POWERING_DOWN))
+		return -1;
+	if (taken_away(n) && !n->run_job_cnt && !n->sus_job_cnt) {
 		set_powered_down(n);
-	} else if (n && !(n->node_state & NODE_STATE_POWERING_DOWN) &&
-		   (n->run_job_cnt ||
-		    (n->node_state & NODE_STATE_COMPLETING) ||
-		    !(n->node_state & NODE_STATE_POWERED_DOWN))) {
-		char *text = xstrdup_printf(VS_REASON_TAG "%s", reason);
-
-		if (vs_slurm_node_silent(n))
-			update_state(node, NODE_RESUME, NULL);
-		update_state(node, NODE_STATE_POWER_DOWN |
-			     NODE_STATE_POWERED_DOWN, text);
-		vs_slurm_node_emptied(n);
-		xfree(text);
+		return 0;
 	}
-	vs_unlock_write();
+	if (!n->run_job_cnt && !(n->node_state & NODE_STATE_COMPLETING) &&
+	    (n->node_state & NODE_STATE_POWERED_DOWN))
+		return -1;
+	text = xstrdup_printf(VS_REASON_TAG "%s", reason);
+	if (vs_slurm_node_silent(n))
+		update_state(n->name, NODE_RESUME, NULL);
+	update_state(n->name, NODE_STATE_POWER_DOWN | NODE_STATE_POWERED_DOWN,
+		     text);
+	vs_slurm_node_emptied(n);
+	xfree(text);
+	return 0;
 }
 
 /* A node that is down, drained, planned for other jobs or changing its state is
  * never powered up here. */
-int vs_slurm_node_power_up(void *ctx, const char *node)
+static int power_up(node_record_t *n)
 {
 	const uint32_t others = NODE_STATE_POWERING_UP |
 		NODE_STATE_POWERING_DOWN | NODE_STATE_POWER_DOWN |
 		NODE_STATE_POWER_UP | NODE_STATE_DRAIN | NODE_STATE_COMPLETING |
 		NODE_STATE_FAIL | NODE_STATE_MAINT;
+
+	if (!IS_NODE_IDLE(n) || n->run_job_cnt || (n->node_state & others) ||
+	    !(n->node_state & NODE_STATE_POWERED_DOWN))
+		return -1;
+	update_state(n->name, NODE_STATE_POWER_UP, NULL);
+	return 0;
+}
+
+/* JOB W, NODE W, PART W. */
+static int change_node(node_record_t *n, enum vs_slurm_request change, uint32_t job,
+		       const char *reason)
+{
+	switch (change) {
+	case VS_REQUEST_REBUILD:
+		return rebuild(n);
+	case VS_REQUEST_POWER_DOWN:
+		return power_down(n);
+	case VS_REQUEST_POWER_UP:
+		return power_up(n);
+	case VS_REQUEST_ADOPT:
+		return adopt(n);
+	case VS_REQUEST_FAIL:
+		return fail(n, job, reason);
+	case VS_REQUEST_RELEASE:
+		return release(n, job, reason);
+	case VS_REQUEST_DRAIN:
+		return drain(n, reason);
+	case VS_REQUEST_UNDRAIN:
+		return undrain(n);
+	default:
+		return -1;	/* no change of a node */
+	}
+}
+
+int vs_slurm_node_set(void *ctx, const char *node, enum vs_slurm_request change,
+		      uint32_t job, const char *reason)
+{
 	node_record_t *n;
 	int rc = -1;
 
 	(void)ctx;
 	vs_lock_write();
 	n = find_node_record2((char *)node);
-	if (n && IS_NODE_IDLE(n) && !n->run_job_cnt &&
-	    (n->node_state & NODE_STATE_POWERED_DOWN) &&
-	    !(n->node_state & others)) {
-		update_state(node, NODE_STATE_POWER_UP, NULL);
-		rc = 0;
-	}
+	if (n)
+		rc = change_node(n, change, job, reason);
 	vs_unlock_write();
 	return rc;
 }

@@ -39,19 +39,11 @@ void vs_slurm_node_emptied(node_record_t *n);
  * table, *next 0 at first, are found without a search. NODE R at least. */
 node_record_t *vs_slurm_node_next(const char *name, int *next);
 
-int vs_slurm_node_rebuild(void *ctx, const char *node);
+int vs_slurm_node_set(void *ctx, const char *node, enum vs_slurm_request change,
+		      uint32_t job, const char *reason);
 void vs_slurm_nodes_boot_push(void *ctx, const char *const *nodes, size_t n);
 void vs_slurm_node_booted(void *ctx, const char *node, int64_t ago_ms,
 			  bool ask);
-int vs_slurm_node_adopt(void *ctx, const char *node);
-int vs_slurm_node_power_down(void *ctx, const char *node, const char *why);
-void vs_slurm_node_fail(void *ctx, const char *node, uint32_t job,
-			const char *reason);
-void vs_slurm_node_drain(void *ctx, const char *node, const char *reason);
-void vs_slurm_node_undrain(void *ctx, const char *node);
-void vs_slurm_node_release(void *ctx, const char *node, uint32_t job,
-			   const char *reason);
-int vs_slurm_node_power_up(void *ctx, const char *node);
 void vs_slurm_power_scan(void *ctx);
 void vs_slurm_job_requeued(void *ctx, uint32_t job, const char *text);
 void vs_slurm_job_assignment(void *ctx, uint32_t job,

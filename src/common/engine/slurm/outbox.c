@@ -63,7 +63,7 @@ void vs_outbox_release_unsent(const char *node)
 	ntells = kept;
 }
 
-void vs_outbox_post(enum vs_outbox_type kind, const char *node,
+void vs_outbox_post(enum vs_slurm_request kind, const char *node,
 		    uint32_t job, bool ok, const char *text)
 {
 	struct vs_outbox_request *t;
@@ -83,7 +83,7 @@ void vs_outbox_post(enum vs_outbox_type kind, const char *node,
 	vs_one_line(vs_strlcpy(t->text, text ? text : "", sizeof(t->text)));
 }
 
-void vs_outbox_ask(enum vs_outbox_type kind, const char *node, uint32_t job,
+void vs_outbox_ask(enum vs_slurm_request kind, const char *node, uint32_t job,
 		   bool ok, const char *text, vs_outbox_answer_fn *done)
 {
 	vs_outbox_post(kind, node, job, ok, text);
@@ -200,7 +200,7 @@ static const char *const tell_names[] = {
 };
 #endif
 
-static bool together(enum vs_outbox_type k)
+static bool together(enum vs_slurm_request k)
 {
 	return k == VS_REQUEST_SCAN || k == VS_REQUEST_BOOT_PUSH ||
 	       k == VS_REQUEST_SCHEDULE;
@@ -244,39 +244,14 @@ static void say(struct vs_core *c, struct vs_outbox_request *t)
 	const struct vs_slurm_ops *p = c->port;
 
 	vs_crash_before("tell", tell_names[t->kind]);
-	switch (t->kind) {
-	case VS_REQUEST_REBUILD:
-		t->accepted = !p->node_rebuild(p->ctx, t->node);
-		break;
-	case VS_REQUEST_POWER_DOWN:
-		t->accepted = !p->node_power_down(p->ctx, t->node, t->text);
-		break;
-	case VS_REQUEST_POWER_UP:
-		t->accepted = !p->node_power_up(p->ctx, t->node);
-		break;
-	case VS_REQUEST_FAIL:
-		p->node_fail(p->ctx, t->node, t->job, t->text);
-		break;
-	case VS_REQUEST_DRAIN:
-		p->node_drain(p->ctx, t->node, t->text);
-		break;
-	case VS_REQUEST_UNDRAIN:
-		p->node_undrain(p->ctx, t->node);
-		break;
-	case VS_REQUEST_RELEASE:
-		p->node_release(p->ctx, t->node, t->job, t->text);
-		break;
-	case VS_REQUEST_ADOPT:
-		p->node_adopt(p->ctx, t->node);
-		break;
-	case VS_REQUEST_BOOTED:
+	if (t->kind <= VS_REQUEST_NODE_LAST)
+		t->accepted = !p->node_set(p->ctx, t->node, t->kind, t->job,
+					   t->text);
+	else if (t->kind == VS_REQUEST_BOOTED)
 		p->node_booted(p->ctx, t->node, t->at_ms ?
 			       vs_clock() - t->at_ms : -1, t->ok);
-		break;
-	default:
+	else
 		say_of_job(c, t);
-		break;
-	}
 	vs_crash_after("tell", tell_names[t->kind]);
 }
 

@@ -9,27 +9,8 @@
 #ifndef VS_ENGINE_OUTBOX_H
 #define VS_ENGINE_OUTBOX_H
 
+#include "engine/slurm/slurm_ops.h"
 #include "engine/state/core_i.h"
-
-enum vs_outbox_type {
-	VS_REQUEST_REBUILD,
-	VS_REQUEST_POWER_DOWN,
-	VS_REQUEST_FAIL,
-	VS_REQUEST_RELEASE,
-	VS_REQUEST_SCAN,
-	VS_REQUEST_PROLOG,
-	VS_REQUEST_EPILOG,
-	VS_REQUEST_REASON,
-	VS_REQUEST_SCHEDULE,
-	VS_REQUEST_BOOT_PUSH,
-	VS_REQUEST_BOOTED,
-	VS_REQUEST_ADOPT,
-	VS_REQUEST_DRAIN,
-	VS_REQUEST_UNDRAIN,
-	VS_REQUEST_POWER_UP,
-	VS_REQUEST_ASSIGNMENT,
-	VS_REQUEST_REQUEUED
-};
 
 struct vs_outbox_request;
 /* Slurm's answer to what was asked with vs_outbox_ask(), in the same turn. The
@@ -38,7 +19,7 @@ typedef void vs_outbox_answer_fn(struct vs_core *c,
 				 const struct vs_outbox_request *t,
 				 bool accepted);
 struct vs_outbox_request {
-	enum vs_outbox_type kind;
+	enum vs_slurm_request kind;
 	char node[VS_NAME_LEN];
 	uint32_t job;
 	bool ok;
@@ -58,10 +39,10 @@ struct vs_assignment {
 };
 
 /* Notes a word; text may be NULL. The lock is held. */
-void vs_outbox_post(enum vs_outbox_type kind, const char *node,
+void vs_outbox_post(enum vs_slurm_request kind, const char *node,
 		    uint32_t job, bool ok, const char *text);
 /* The same of REBUILD, POWER_UP and POWER_DOWN, which Slurm may refuse: done hears. */
-void vs_outbox_ask(enum vs_outbox_type kind, const char *node, uint32_t job,
+void vs_outbox_ask(enum vs_slurm_request kind, const char *node, uint32_t job,
 		   bool ok, const char *text, vs_outbox_answer_fn *done);
 /* BOOTED: the node's VM was powered on by us at at_ms, 0: not by us. */
 void vs_outbox_post_booted(const char *node, int64_t at_ms,

@@ -64,6 +64,48 @@ struct vs_slurm_resv {
 
 #define VS_JOB_ANY UINT32_MAX	/* the job that has the node */
 
+/* A request to Slurm. The first ones change a node, by node_set(). */
+enum vs_slurm_request {
+	/* The VM of a node that is up is about to be powered off for a rebuild:
+	 * the node becomes POWERING_UP, so that its return is no unexpected
+	 * reboot. Refused unless no job runs there and the node is up, or is
+	 * POWERING_UP already. */
+	VS_REQUEST_REBUILD,
+	/* An idle node is to be powered down. Refused if it isn't idle. */
+	VS_REQUEST_POWER_DOWN,
+	/* A node is to be powered up, as an administrator would. Refused unless
+	 * it is powered down, idle and in service. */
+	VS_REQUEST_POWER_UP,
+	/* The VM that runs under a POWERED_DOWN node is kept: its boot was no
+	 * unexpected one, and its slurmd is asked to register. Is requested
+	 * again until it has. Refused if the node's state doesn't allow it. */
+	VS_REQUEST_ADOPT,
+	/* The node can't be used: DOWN with this reason. Its jobs are requeued
+	 * now, and are eligible at once where no slurmd ran them. Refused if
+	 * jobs have the node, but not this one (0: none, VS_JOB_ANY: any). */
+	VS_REQUEST_FAIL,
+	/* The node has no fault but its VM can't be had now, or no job waits
+	 * for it any more: powered down by force, and never DOWN. Its jobs are
+	 * requeued as by FAIL, and it is refused as FAIL is. */
+	VS_REQUEST_RELEASE,
+	/* Drain the node, with this reason. Refused if it is drained. */
+	VS_REQUEST_DRAIN,
+	/* End a drain that has the tag of slurm-vsphere. Refused if there is
+	 * none. */
+	VS_REQUEST_UNDRAIN,
+	VS_REQUEST_NODE_LAST = VS_REQUEST_UNDRAIN,
+
+	VS_REQUEST_SCAN,
+	VS_REQUEST_PROLOG,
+	VS_REQUEST_EPILOG,
+	VS_REQUEST_REASON,
+	VS_REQUEST_SCHEDULE,
+	VS_REQUEST_BOOT_PUSH,
+	VS_REQUEST_BOOTED,
+	VS_REQUEST_ASSIGNMENT,
+	VS_REQUEST_REQUEUED
+};
+
 /* Not at all; for room, and its record says of what (or of whom); for room, and
  * says no more than that; for something that only Slurm knows of. */
 enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_CAPACITY, VS_WAITS_WORDLESS,
@@ -94,10 +136,12 @@ struct vs_slurm_ops {
 	/* Refresh rows[i].flags for all n rows (flags 0: no such node). One
 	 * short NODE read lock. */
 	void (*nodes_read)(void *ctx, struct vs_slurm_node *rows, size_t n);
-	/* Node is up for Slurm, its VM is about to be powered off for a
-	 * rebuild: make it POWERING_UP so that its return is no unexpected
-	 * reboot. 0, or -1 if the node's state doesn't allow it now. */
-	int (*node_rebuild)(void *ctx, const char *node);
+	/* Change a node; the change's own comment says when it is refused. Only
+	 * FAIL, RELEASE and DRAIN use reason, and only FAIL and RELEASE job.
+	 * One JOB, NODE and PARTITION write lock. Returns 0 if the node is as
+	 * requested. Returns -1 if it is refused, or the node is unknown. */
+	int (*node_set)(void *ctx, const char *node, enum vs_slurm_request change,
+			uint32_t job, const char *reason);
 	/* ResumeTimeout continues for those that are POWERING_UP. */
 	void (*nodes_boot_push)(void *ctx, const char *const *nodes, size_t n);
 	/* The VM of a node that is POWERING_UP was switched on ago_ms ago
@@ -106,26 +150,6 @@ struct vs_slurm_ops {
 	 * ask: the guest is ready, its slurmd is asked to register (again). */
 	void (*node_booted)(void *ctx, const char *node, int64_t ago_ms,
 			    bool ask);
-	/* A VM that runs under a POWERED_DOWN node is kept: its boot was no
-	 * unexpected one, its slurmd is asked to register. Comes again until
-	 * it has. -1 if the node's state doesn't allow it. */
-	int (*node_adopt)(void *ctx, const char *node);
-	/* Ask for power-down of an idle node (0), or -1 if it isn't idle. */
-	int (*node_power_down)(void *ctx, const char *node, const char *why);
-	/* The node can't be had: down with this reason, its jobs requeued now
-	 * and eligible at once where no slurmd ran them. Nothing is done where
-	 * others than job (0: none, VS_JOB_ANY) have the node by now. */
-	void (*node_fail)(void *ctx, const char *node, uint32_t job,
-			  const char *reason);
-	void (*node_drain)(void *ctx, const char *node, const char *reason);
-	/* Clear a drain that carries our tag. */
-	void (*node_undrain)(void *ctx, const char *node);
-	/* The node has no fault but its VM can't be had now, or no job waits
-	 * for it any more: power it down by force (jobs on it are requeued now,
-	 * eligible at once where no slurmd ran them); never DOWN. job as in
-	 * node_fail. */
-	void (*node_release)(void *ctx, const char *node, uint32_t job,
-			     const char *reason);
 	/* Make power_save's thread look again (last_node_update). */
 	void (*power_scan)(void *ctx);
 	/* Is this job (still) running and configuring? restart < 0: any run. */
@@ -159,9 +183,6 @@ struct vs_slurm_ops {
 	 * within that time: at most max rows, how many. One JOB read lock. */
 	size_t (*jobs_ahead)(void *ctx, int64_t within_s,
 			     struct vs_slurm_planned *rows, size_t max);
-	/* Power up a node that is powered down, idle and in service, as an
-	 * administrator would; -1 if it isn't. */
-	int (*node_power_up)(void *ctx, const char *node);
 	/* All reservations that we have made are to be these: made, changed and
 	 * deleted. Whatever else there is, of whatever name, is left alone. */
 	void (*resvs_set)(void *ctx, const struct vs_slurm_resv *rows,
