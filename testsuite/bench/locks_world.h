@@ -40,16 +40,9 @@ static void nodes_jobs(void *ctx, struct vs_slurm_job *rows, size_t n)
 	}
 }
 
-static bool sees(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	(void)uid;
-	return true;
-}
-
 static const struct vs_slurm_ops port = {
 	.nodes_read = nodes_read, .nodes_jobs = nodes_jobs,
-	.sees_jobs = sees, .sees_nodes = sees,
+	.viewer = viewer,
 };
 
 /* ---- vCenter ------------------------------------------------------------------- */
@@ -87,6 +80,7 @@ static void world(int vfs)
 	if (moves)
 		of_a_type_that_moves(NODES);
 	c->port = &port;
+	all_jobs = all_nodes = true;
 	for (int i = 0; i < VMS; i++)
 		vm_make(i);
 	fake_load();

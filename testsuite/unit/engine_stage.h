@@ -80,21 +80,17 @@ STAGE int64_t test_clock(void)
 	return now;
 }
 
-/* What Slurm's PrivateData lets everybody see: of a port's sees_*. */
+/* What Slurm's PrivateData lets everybody see, and the user who is an operator
+ * (-1: none): a port's viewer. */
 static __attribute__((unused)) bool all_jobs, all_nodes;
+static __attribute__((unused)) int64_t the_operator = -1;
 
-STAGE bool sees_jobs(void *ctx, uint32_t uid)
+STAGE void viewer(void *ctx, struct vs_viewer *v)
 {
 	(void)ctx;
-	(void)uid;
-	return all_jobs;
-}
-
-STAGE bool sees_nodes(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	(void)uid;
-	return all_nodes;
+	v->is_operator = v->uid == the_operator;
+	v->sees_jobs = all_jobs || v->is_operator;
+	v->sees_nodes = all_nodes || v->is_operator;
 }
 
 /* What the engine keeps of the sums is what they are. */

@@ -46,6 +46,7 @@ static void one_host(void)
 {
 	begin(2, 1, 2, "warm");
 	ready();
+	the_operator = 0;
 	esx1.mtu = 9000;
 	esx1.link = esx1.known = true;
 	esx1.power = "static";
@@ -135,12 +136,6 @@ static void an_operators_resume_does_not_end_what_is_still_so(void **st)
 
 /* ---- who is told what --------------------------------------------------------- */
 
-static bool is_operator(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	return uid == 0;
-}
-
 static int boot_bound;
 
 static void slurm_check(void *ctx, const struct vs_slurm_bounds *b,
@@ -152,7 +147,7 @@ static void slurm_check(void *ctx, const struct vs_slurm_bounds *b,
 	   "ResumeRate=0");
 }
 
-static const struct vs_slurm_ops port = { .is_operator = is_operator,
+static const struct vs_slurm_ops port = { .viewer = viewer,
 				     .slurm_check = slurm_check };
 
 static char *check_of(uint32_t uid)

@@ -4,7 +4,7 @@
 #include "engine/tasks/clone_quota_i.h"
 #include "util/json.h"
 
-static const struct vs_slurm_ops port = { .sees_nodes = sees_nodes };
+static const struct vs_slurm_ops port = { .viewer = viewer };
 
 /* The report, to be freed. */
 static struct vs_jdoc asked(const char *nodes)

@@ -118,19 +118,11 @@ static struct vs_jdoc parsed(struct json_object *report_take)
 	return doc;
 }
 
-static bool is_operator(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	(void)uid;
-	return false;
-}
-
 /* What svf plan says of one node that has no VM, and svf status of all. */
 static void plan_is(const char *node, const char *steps, int calls, int most,
 		    int seconds, const char *devices_by)
 {
-	static const struct vs_slurm_ops port = { .sees_nodes = sees_nodes,
-					     .is_operator = is_operator };
+	static const struct vs_slurm_ops port = { .viewer = viewer };
 	const struct vs_slurm_ops *was = vs_core.port;
 	struct vs_err err = { 0 };
 	struct vs_jdoc doc;

@@ -34,7 +34,7 @@ static void jobs_info(void *ctx, struct vs_slurm_job_row *rows, size_t n)
 }
 
 static const struct vs_slurm_ops port = {
-	.sees_jobs = sees_jobs, .sees_nodes = sees_nodes,
+	.viewer = viewer,
 	.jobs_info = jobs_info,
 };
 

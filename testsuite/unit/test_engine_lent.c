@@ -390,7 +390,7 @@ int sched_yield(void)
 	return 0;
 }
 
-static const struct vs_slurm_ops plans_port = { .sees_nodes = sees_nodes };
+static const struct vs_slurm_ops plans_port = { .viewer = viewer };
 
 static void no_change(void)
 {

@@ -8,7 +8,7 @@
 
 #define USER 1001
 
-static const struct vs_slurm_ops port = { .sees_nodes = sees_nodes };
+static const struct vs_slurm_ops port = { .viewer = viewer };
 
 static int stage(void **state)
 {

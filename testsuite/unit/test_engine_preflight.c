@@ -223,16 +223,7 @@ static void rights_that_are_not_told_are_as_they_were(void **st)
 	HAS(vs_query_blocked(&vs_core), "A.B");
 }
 
-static bool operators;
-
-static bool is_operator(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	(void)uid;
-	return operators;
-}
-
-static const struct vs_slurm_ops port = { .is_operator = is_operator };
+static const struct vs_slurm_ops port = { .viewer = viewer };
 
 static bool status_says(const char *part)
 {
@@ -250,9 +241,9 @@ static void rights_in_excess_are_told_to_operators_and_stop_nothing(void **st)
 	fake_excess = "Host.Config.Maintenance";
 	ready();
 	assert_string_equal(refusal("vm1"), "");
-	operators = false;
+	the_operator = -1;
 	assert_false(status_says("Host.Config.Maintenance"));
-	operators = true;
+	the_operator = 1000;
 	assert_true(status_says("Host.Config.Maintenance"));
 }
 
@@ -399,7 +390,7 @@ static void observe_needs_no_rights_and_says_which_it_would(void **st)
 	ready();
 	HAS(vs_query_blocked(&vs_core), "Mode=observe");
 	assert_string_equal(vs_core.unserved, "");
-	operators = true;
+	the_operator = 1000;
 	assert_true(status_says("for Mode=manage the account lacks privileges on Folder=slurm: A.B"));
 }
 

@@ -56,7 +56,7 @@ static uint32_t component_job(void *ctx, uint32_t leader, uint32_t offset)
 static const struct vs_slurm_ops port = {
 	.task_job = task_job, .component_job = component_job,
 	.job_waits = job_waits,
-	.sees_jobs = sees_jobs, .sees_nodes = sees_nodes,
+	.viewer = viewer,
 	.nodes_jobs = nodes_jobs, .job_info = job_info,
 };
 
@@ -67,6 +67,7 @@ static int stage(void **state)
 	vs_core.port = &port;
 	ready();
 	all_jobs = all_nodes = false;
+	the_operator = -1;
 	return 0;
 }
 
@@ -413,12 +414,6 @@ static void why_vcenter_is_away_names_neither_address_nor_account(void **state)
 	}
 }
 
-static bool is_operator(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	return uid == OWNER;
-}
-
 static bool names(const char *verb, uint32_t uid, const char *what)
 {
 	struct vs_err err = { 0 };
@@ -437,11 +432,8 @@ static void operators_alone_are_told_the_address_and_nobody_the_account(
 	static const char *const verbs[] = {
 		"status", "check", "hosts", "nodes", "reconcile", "parents",
 	};
-	struct vs_slurm_ops p = port;
-
 	(void)state;
-	p.is_operator = is_operator;
-	vs_core.port = &p;
+	the_operator = OWNER;
 	all_nodes = true;
 	vs_str_replace(&vs_core.conf->vcenter, "https://vc.example.org:8443/");
 	vs_str_replace(&vs_core.conf->username, "svc-account");
@@ -455,21 +447,15 @@ static void operators_alone_are_told_the_address_and_nobody_the_account(
 	}
 	assert_true(names("status", OWNER, "https:\\/\\/vc.example.org") ||
 		    names("status", OWNER, "https://vc.example.org"));
-	vs_core.port = &port;
 }
 
 static void events_that_the_client_refused_are_shown(void **state)
 {
-	struct vs_slurm_ops p = port;
-
 	(void)state;
-	p.is_operator = is_operator;
-	vs_core.port = &p;
 	fake_stats.refused_events = 3;
 	assert_true(names("status", STRANGER, "\"refused_events\":3"));
 	fake_stats.refused_events = 0;
 	assert_true(names("status", STRANGER, "\"refused_events\":0"));
-	vs_core.port = &port;
 }
 
 int main(void)

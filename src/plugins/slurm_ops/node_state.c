@@ -323,8 +323,8 @@ static int power_up(node_record_t *n)
 }
 
 /* JOB W, NODE W, PART W. */
-static int change_node(node_record_t *n, enum vs_slurm_request change, uint32_t job,
-		       const char *reason)
+static int change_node(node_record_t *n, enum vs_slurm_request change,
+		       uint32_t job, const char *reason)
 {
 	switch (change) {
 	case VS_REQUEST_REBUILD:

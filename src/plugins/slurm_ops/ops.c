@@ -272,32 +272,17 @@ static void port_nodes_jobs(void *ctx, struct vs_slurm_job *rows, size_t n)
 
 /* ---- who may see what --------------------------------------------------------- */
 
-static bool port_is_operator(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	return validate_operator(uid);
-}
-
-static bool sees(uint32_t uid, uint16_t private_bit)
+static void port_viewer(void *ctx, struct vs_viewer *v)
 {
 	uint16_t private;
 
+	(void)ctx;
 	vs_lock_jobs_read();
 	private = slurm_conf.private_data;
 	vs_unlock_jobs_read();
-	return !(private & private_bit) || validate_operator(uid);
-}
-
-static bool port_sees_jobs(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	return sees(uid, PRIVATE_DATA_JOBS);
-}
-
-static bool port_sees_nodes(void *ctx, uint32_t uid)
-{
-	(void)ctx;
-	return sees(uid, PRIVATE_DATA_NODES);
+	v->is_operator = validate_operator(v->uid);
+	v->sees_jobs = v->is_operator || !(private & PRIVATE_DATA_JOBS);
+	v->sees_nodes = v->is_operator || !(private & PRIVATE_DATA_NODES);
 }
 
 /* ---- jobs --------------------------------------------------------------------- */
@@ -460,9 +445,7 @@ const struct vs_slurm_ops vs_slurm_ops_table = {
 	.schedule = port_schedule,
 	.nodes_jobs = port_nodes_jobs,
 	.jobs_look = vs_slurm_jobs_look,
-	.is_operator = port_is_operator,
-	.sees_jobs = port_sees_jobs,
-	.sees_nodes = port_sees_nodes,
+	.viewer = port_viewer,
 	.jobs_ahead = vs_slurm_planned_jobs,
 	.resvs_set = vs_slurm_resvs_set,
 	.task_job = vs_slurm_task_job,

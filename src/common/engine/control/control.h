@@ -46,8 +46,8 @@ void vs_control_counts_get(struct vs_control_counts *out);
  * become of the VMs there, nothing is ordered), "evict", "requeue", "rebuild"
  * (name: nodes, as Slurm lists them; text: why), "evict-on" and "rebuild-on"
  * (text: the host where their VMs are to be next, if there is room). The caller
- * has asked vs_core_is_operator(). The caller owns the result; NULL with
- * err. */
+ * has asked vs_lookup_viewer() for an operator. The caller owns the result; NULL
+ * with err. */
 struct json_object *vs_core_request(const char *what, const char *name,
 				    const char *text, uint32_t uid,
 				    struct vs_err *err);

@@ -217,7 +217,8 @@ static int say_no(struct conn *c, const struct vs_err *why, bool elsewhere,
 /* Root and SlurmUser are operators even before Slurm is asked. */
 static bool may_change(uint32_t uid)
 {
-	return uid == 0 || uid == ctl.slurm_uid || vs_core_is_operator(uid);
+	return uid == 0 || uid == ctl.slurm_uid ||
+	       vs_lookup_viewer(uid).is_operator;
 }
 
 /* A node or host, or a list of nodes. */

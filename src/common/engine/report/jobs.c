@@ -274,11 +274,11 @@ static void slurm_ask(void *arg)
 	vs_lookup_jobs(&a->l);
 }
 
-void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid,
-		    bool sees_nodes)
+void vs_report_jobs(struct vs_core *c, struct json_object *top,
+		    const struct vs_viewer *viewer)
 {
 	struct json_object *arr = vs_jb_arr();
-	struct asked a = { .l.uid = uid };
+	struct asked a = { .l.viewer = viewer };
 	size_t i = 0;
 
 	vs_assert_locked();
@@ -293,7 +293,8 @@ void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid,
 		if (!a.l.jobs[i].there)
 			continue;
 		words_add(c, r);
-		vs_jb_add(arr, job_json(r, &a.l.jobs[i], sees_nodes));
+		vs_jb_add(arr, job_json(r, &a.l.jobs[i],
+					viewer->sees_nodes));
 		if (i % LEND_EVERY == LEND_EVERY - 1)
 			vs_lock_yield();
 	}

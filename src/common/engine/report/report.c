@@ -19,18 +19,17 @@ enum report { HOSTS, CLONE_SOURCES, NODES, JOBS, WHY, STATUS, CHECK, RECHECK,
 
 static const struct {
 	const char *name;
-	bool of_nodes, for_operators;	/* whether the user may see nodes, or is
-					 * an operator, is asked of Slurm */
+	bool of_viewer;		/* the answer is not the same for all users */
 } reports[REPORTS] = {
-	[HOSTS] = { "hosts", false, false },
-	[CLONE_SOURCES] = { "parents", false, false },
-	[NODES] = { "nodes", true, false },
-	[JOBS] = { "jobs", true, false },
-	[WHY] = { "why", true, false },
-	[STATUS] = { "status", false, true },
-	[CHECK] = { "check", false, true },
-	[RECHECK] = { "recheck", false, true },
-	[RECONCILE] = { "reconcile", true, true },
+	[HOSTS] = { "hosts", false },
+	[CLONE_SOURCES] = { "parents", false },
+	[NODES] = { "nodes", true },
+	[JOBS] = { "jobs", true },
+	[WHY] = { "why", true },
+	[STATUS] = { "status", true },
+	[CHECK] = { "check", true },
+	[RECHECK] = { "recheck", true },
+	[RECONCILE] = { "reconcile", true },
 };
 
 static enum report report_named(const char *what)
@@ -46,7 +45,7 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 				   uint32_t uid, struct vs_err *err)
 {
 	enum report r = report_named(what);
-	bool sees_nodes, operator;
+	struct vs_viewer viewer = { .uid = uid };
 	struct vs_core *c = &vs_core;
 	struct json_object *top;
 	struct vs_job_said slurm;
@@ -55,13 +54,13 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 		vs_err_set(err, VS_E_REQUEST, "unknown verb: %s", what);
 		return NULL;
 	}
+	if (reports[r].of_viewer)
+		viewer = vs_lookup_viewer(uid);
 	/* One answer for a job that isn't there and one that isn't the user's. */
-	if (r == WHY && vs_lookup_job(job, uid, &slurm)) {
+	if (r == WHY && vs_lookup_job(job, &viewer, &slurm)) {
 		vs_err_set(err, VS_E_GONE, "no such job: %u", job);
 		return NULL;
 	}
-	sees_nodes = reports[r].of_nodes && vs_viewer_sees_nodes(uid);
-	operator = reports[r].for_operators && vs_core_is_operator(uid);
 	top = vs_jb_obj(NULL);
 	vs_lock();
 	switch (r) {
@@ -72,25 +71,25 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 		vs_report_clone_sources(c, top);
 		break;
 	case NODES:
-		vs_report_nodes(c, top, uid, sees_nodes);
+		vs_report_nodes(c, top, &viewer);
 		break;
 	case JOBS:
-		vs_report_jobs(c, top, uid, sees_nodes);
+		vs_report_jobs(c, top, &viewer);
 		break;
 	case WHY:
-		vs_report_why(c, top, job, &slurm, sees_nodes);
+		vs_report_why(c, top, job, &slurm, viewer.sees_nodes);
 		break;
 	case STATUS:
-		vs_report_status(c, top, operator);
+		vs_report_status(c, top, viewer.is_operator);
 		break;
 	case CHECK:
-		vs_report_check(c, top, operator);
+		vs_report_check(c, top, viewer.is_operator);
 		break;
 	case RECHECK:
-		vs_report_recheck(c, top, operator);
+		vs_report_recheck(c, top, viewer.is_operator);
 		break;
 	case RECONCILE:
-		vs_report_reconcile(c, top, sees_nodes, operator);
+		vs_report_reconcile(c, top, &viewer);
 		break;
 	case REPORTS:
 		break;
@@ -104,7 +103,7 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 {
 	char **names = nodes[0] ? vs_hostlist_expand(nodes) : NULL;
 	struct json_object *top;
-	bool sees_nodes;
+	struct vs_viewer viewer;
 	int rc;
 
 	if (!names) {
@@ -113,9 +112,9 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 		return NULL;
 	}
 	top = vs_jb_obj(NULL);
-	sees_nodes = vs_viewer_sees_nodes(uid);
+	viewer = vs_lookup_viewer(uid);
 	vs_lock();
-	rc = vs_report_plan(&vs_core, top, names, sees_nodes, err);
+	rc = vs_report_plan(&vs_core, top, names, viewer.sees_nodes, err);
 	vs_unlock();
 	vs_hostlist_free(names);
 	if (!rc)

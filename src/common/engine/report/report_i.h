@@ -9,11 +9,11 @@
 #include "engine/slurm/lookup.h"
 #include "engine/state/core_i.h"
 
-/* uid: who asks. Slurm is asked meanwhile, with the lock given back. */
+/* Slurm is asked meanwhile, with the lock given back. */
 void vs_report_nodes(struct vs_core *c, struct json_object *top,
-		     uint32_t uid, bool sees_nodes);
-void vs_report_jobs(struct vs_core *c, struct json_object *top, uint32_t uid,
-		    bool sees_nodes);
+		     const struct vs_viewer *viewer);
+void vs_report_jobs(struct vs_core *c, struct json_object *top,
+		    const struct vs_viewer *viewer);
 void vs_report_check(struct vs_core *c, struct json_object *top, bool operator);
 
 void vs_report_why(struct vs_core *c, struct json_object *top, uint32_t job,
@@ -21,7 +21,7 @@ void vs_report_why(struct vs_core *c, struct json_object *top, uint32_t job,
 void vs_report_status(struct vs_core *c, struct json_object *top,
 		      bool operators);
 void vs_report_reconcile(struct vs_core *c, struct json_object *top,
-			 bool sees_nodes, bool orders);
+			 const struct vs_viewer *viewer);
 /* Has all read again. The answer's "seq" is that of the last reading before. */
 void vs_report_recheck(struct vs_core *c, struct json_object *top,
 		       bool operator);

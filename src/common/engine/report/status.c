@@ -137,15 +137,15 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 /* By name and not by each.h: another configuration may come while Slurm is asked, or
  * after that. */
 void vs_report_nodes(struct vs_core *c, struct json_object *top,
-		     uint32_t uid, bool sees_nodes)
+		     const struct vs_viewer *viewer)
 {
 	VS_FREE struct vs_slurm_job *rows = NULL;
-	struct vs_lookup l = { .uid = uid, .n = c->nnodes };
+	struct vs_lookup l = { .viewer = viewer, .n = c->nnodes };
 	struct json_object *arr = vs_jb_arr();
 
 	vs_assert_locked();
 	vs_jb_put(top, "nodes", arr);
-	if (!sees_nodes)
+	if (!viewer->sees_nodes)
 		return;
 	l.nodes = rows = vs_calloc(l.n + 1, sizeof(*rows));
 	for (size_t i = 0; i < l.n; i++)
@@ -431,21 +431,21 @@ static void add_parents(struct vs_core *c, struct json_object *arr)
 }
 
 void vs_report_reconcile(struct vs_core *c, struct json_object *top,
-			 bool sees_nodes, bool orders)
+			 const struct vs_viewer *viewer)
 {
 	struct json_object *arr = vs_jb_arr();
 
 	vs_assert_locked();
 	/* Not for everybody: a few refused logins lock the account. */
-	if (orders)
+	if (viewer->is_operator)
 		vs_client_retry();
 	vs_jb_bool(top, "brake", vs_removal_limit_is_reached());
-	if (sees_nodes) {
+	if (viewer->sees_nodes) {
 		add_nodes(c, arr);
 		add_orphans(c, arr);
 		add_parents(c, arr);
 		vs_report_suspects(c, top);
 	}
-	vs_report_notes(c, top, orders);
+	vs_report_notes(c, top, viewer->is_operator);
 	vs_jb_put(top, "vms", arr);
 }

@@ -9,25 +9,19 @@
 #include "engine/state/core_i.h"
 #include "util/mem.h"
 
-bool vs_core_is_operator(uint32_t uid)
+struct vs_viewer vs_lookup_viewer(uint32_t uid)
 {
 	const struct vs_slurm_ops *p = vs_core.port;
+	struct vs_viewer viewer = { .uid = uid };
 
-	return p && p->is_operator(p->ctx, uid);
+	if (p)
+		p->viewer(p->ctx, &viewer);
+	return viewer;
 }
 
-static bool sees_jobs(uint32_t uid)
+static bool sees_job(const struct vs_viewer *viewer, uint32_t owner)
 {
-	const struct vs_slurm_ops *p = vs_core.port;
-
-	return p->sees_jobs(p->ctx, uid);
-}
-
-bool vs_viewer_sees_nodes(uint32_t uid)
-{
-	const struct vs_slurm_ops *p = vs_core.port;
-
-	return p->sees_nodes(p->ctx, uid);
+	return viewer->sees_jobs || viewer->uid == owner;
 }
 
 uint32_t vs_core_part(uint32_t job, const char *part)
@@ -46,7 +40,8 @@ uint32_t vs_core_part(uint32_t job, const char *part)
 	return job_of ? job_of(p->ctx, job, (uint32_t)n) : 0;
 }
 
-int vs_lookup_job(uint32_t job, uint32_t uid, struct vs_job_said *out)
+int vs_lookup_job(uint32_t job, const struct vs_viewer *viewer,
+		  struct vs_job_said *out)
 {
 	const struct vs_slurm_ops *p = vs_core.port;
 	struct vs_slurm_job_look look = { .job = job };
@@ -55,7 +50,7 @@ int vs_lookup_job(uint32_t job, uint32_t uid, struct vs_job_said *out)
 	*out = (struct vs_job_said) { .waits = VS_WAITS_NOT };
 	if (p->job_info(p->ctx, job, &owner, out->state, sizeof(out->state),
 			out->reason, sizeof(out->reason)) ||
-	    (owner != uid && !sees_jobs(uid)))
+	    !sees_job(viewer, owner))
 		return -1;
 	if (p->jobs_look)
 		p->jobs_look(p->ctx, &look, 1);
@@ -69,11 +64,10 @@ void vs_lookup_nodes_jobs(void *lookup)
 {
 	const struct vs_slurm_ops *p = vs_core.port;
 	struct vs_lookup *l = lookup;
-	bool all = sees_jobs(l->uid);
 
 	p->nodes_jobs(p->ctx, l->nodes, l->n);
 	for (size_t i = 0; i < l->n; i++)
-		if (!all && l->nodes[i].uid != l->uid)
+		if (!sees_job(l->viewer, l->nodes[i].uid))
 			l->nodes[i].job = 0;
 }
 
@@ -81,12 +75,11 @@ void vs_lookup_jobs(void *lookup)
 {
 	const struct vs_slurm_ops *p = vs_core.port;
 	struct vs_lookup *l = lookup;
-	bool all = sees_jobs(l->uid);
 
 	if (p->jobs_info)
 		p->jobs_info(p->ctx, l->jobs, l->n);
 	for (size_t i = 0; i < l->n; i++)
-		l->jobs[i].there &= all || l->jobs[i].uid == l->uid;
+		l->jobs[i].there &= sees_job(l->viewer, l->jobs[i].uid);
 }
 
 static void conf_found(void *arg, enum vs_check code, const char *is,

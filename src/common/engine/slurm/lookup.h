@@ -9,9 +9,8 @@
 #include "engine/slurm/slurm_ops.h"
 #include "plan/checks/checks.h"
 
-/* May this user give orders, as Slurm sees it? */
-bool vs_core_is_operator(uint32_t uid);
-bool vs_viewer_sees_nodes(uint32_t uid);
+/* Returns what Slurm permits this user. Before start() that is nothing. */
+struct vs_viewer vs_lookup_viewer(uint32_t uid);
 
 /* Returns the job of a part of this one, as Slurm writes it: "3", an array's task, or
  * "+1", a component of a heterogeneous job. Returns 0 if there is none. */
@@ -25,11 +24,12 @@ struct vs_job_said {
 
 /* Returns 0 and fills *out. Returns -1 if the job is not there, or the user may not
  * see it. */
-int vs_lookup_job(uint32_t job, uint32_t uid, struct vs_job_said *out);
+int vs_lookup_job(uint32_t job, const struct vs_viewer *viewer,
+		  struct vs_job_said *out);
 
 /* A question and its answer, for vs_lock_yield_to(). Its arrays are the caller's. */
 struct vs_lookup {
-	uint32_t uid;			/* who asks */
+	const struct vs_viewer *viewer;
 	struct vs_slurm_job *nodes;
 	struct vs_slurm_job_row *jobs;
 	size_t n;			/* nodes or jobs */

@@ -128,6 +128,13 @@ struct vs_slurm_job_row {
 	char partition[64], state[24], reason[64];
 };
 
+/* Who asks, and what Slurm permits this user. */
+struct vs_viewer {
+	uint32_t uid;
+	bool is_operator;	/* may give orders */
+	bool sees_jobs, sees_nodes; /* of other users: PrivateData */
+};
+
 struct vs_slurm_ops {
 	void *ctx;
 	/* False: slurmctld shuts down or this is no active controller: the
@@ -187,10 +194,9 @@ struct vs_slurm_ops {
 	 * deleted. Whatever else there is, of whatever name, is left alone. */
 	void (*resvs_set)(void *ctx, const struct vs_slurm_resv *rows,
 			  size_t n);
-	/* PrivateData and operator rights, for the control channel. */
-	bool (*is_operator)(void *ctx, uint32_t uid);
-	bool (*sees_jobs)(void *ctx, uint32_t uid);	/* of other users */
-	bool (*sees_nodes)(void *ctx, uint32_t uid);
+	/* Fills what v->uid is permitted. One short lock of slurm.conf. For the
+	 * control channel: any thread, which holds no lock. */
+	void (*viewer)(void *ctx, struct vs_viewer *v);
 	/* The job of an array's task: its own, or the array's while it has
 	 * none yet; 0: no such task. */
 	uint32_t (*task_job)(void *ctx, uint32_t array, uint32_t task);
