@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include "bench/locks_world.h"
 #include "engine/metrics/metrics_i.h"
-#include "engine/run/loop_i.h"
+#include "engine/run/run_i.h"
 #include "util/json.h"
 
 #define EDGES 65536	/* a power of two, many more than there are */

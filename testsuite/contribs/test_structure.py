@@ -140,20 +140,29 @@ def test_a_call_that_does_not_go_down_is_found(tree):
         f"{LAYER}transport/t.c: calls spec/s.c, which is not of a lower level\n")
 
 
-def test_a_shared_header_includes_and_is_included_by_all(tree):
+def test_a_third_header_of_a_module_needs_a_reason(tree):
     (tree.lint).mkdir(parents=True)
-    (tree.lint / "levels.txt").write_text(f"{LAYER}spec/all_i.h shared\n" + LEVELS)
-    files = {**FOLDERS, LAYER + "spec/all_i.h": '#include "vcenter/calls/calls.h"\n',
-             LAYER + "transport/http.c": '#include "vcenter/spec/all_i.h"\n'}
+    (tree.lint / "levels.txt").write_text(f"{ENGINE}jobs 0\nsrc/common/engine 1\n")
+    files = {f"{ENGINE}jobs/{h}": "" for h in ("jobs.h", "jobs_i.h", "a.c")}
     assert tree(files) == (0, "")
-    rc, out = tree({**files, LAYER + "spec/spec.h": '#include "vcenter/calls/calls.h"\n'})
-    assert rc == 1 and out.count("\n") == 1 and "spec/spec.h: " in out, out
+    third = f"{ENGINE}jobs/wait.h"
+    rc, out = tree({**files, third: ""})
+    assert rc == 1 and out.startswith(f"{third}: a module has jobs.h and jobs_i.h"), out
+    with (tree.lint / "levels.txt").open("a") as f:
+        f.write(f"{third} beside what plugins include\n")
+    assert tree({**files, third: ""}) == (0, "")
+    rc, out = tree(files)
+    assert rc == 1 and out == f"levels.txt: {third} is no header beside a module's two\n"
+    (tree.lint / "levels.txt").write_text(f"{third} beside\n")
+    rc, out = tree({**files, third: ""})
+    assert rc == 1 and "levels.txt:1: `HEADER beside REASON` is expected" in out, out
 
 
 @pytest.mark.parametrize("rows, says", [
     (LEVELS + f"{LAYER}gone 1\n", f"levels.txt: {LAYER}gone does not exist"),
     (LEVELS + f"{LAYER}calls 2\n", "levels.txt:4: `FOLDER LEVEL` is expected, once for a folder"),
-    (f"{LAYER}gone.h shared\n" + LEVELS, f"levels.txt: {LAYER}gone.h does not exist"),
+    (f"{LAYER}gone.h beside reasons\n" + LEVELS,
+     f"levels.txt: {LAYER}gone.h is no header beside a module's two"),
     (f"{LAYER}calls\n", "levels.txt:1: `FOLDER LEVEL` is expected"),
 ])
 def test_a_wrong_row_of_levels_is_said(tree, rows, says):
@@ -163,7 +172,7 @@ def test_a_wrong_row_of_levels_is_said(tree, rows, says):
     assert rc == 1 and says in out, out
 
 
-CORE = {ENGINE + "core_i.h": """
+CORE = {ENGINE + "core.h": """
 struct vs_part {
 	int x, y;
 };
@@ -229,11 +238,10 @@ def test_a_variable_of_a_module_is_written_by_that_module_alone(tree):
 def test_a_private_header_of_a_module_is_its_folders_alone(tree):
     (tree.lint).mkdir(parents=True)
     (tree.lint / "levels.txt").write_text(
-        f"{ENGINE}state/core_i.h shared\n{ENGINE}state 0\n{ENGINE}tasks 1\n{ENGINE}jobs 2\n"
-        "src/common/engine 3\n")
-    files = {ENGINE + "tasks/tasks_i.h": "", ENGINE + "state/core_i.h": "",
+        f"{ENGINE}state 0\n{ENGINE}tasks 1\n{ENGINE}jobs 2\nsrc/common/engine 3\n")
+    files = {ENGINE + "tasks/tasks_i.h": "", ENGINE + "state/state.h": "",
              ENGINE + "tasks/tasks.c": '#include "engine/tasks/tasks_i.h"\n',
-             ENGINE + "jobs/jobs.c": '#include "engine/state/core_i.h"\n'}
+             ENGINE + "jobs/jobs.c": '#include "engine/state/state.h"\n'}
     assert tree(files) == (0, "")
     files[ENGINE + "jobs/jobs.c"] += '#include "engine/tasks/tasks_i.h"\n'
     rc, out = tree(files)
@@ -252,7 +260,7 @@ def test_a_condition_of_a_node_has_one_module_that_sets_it(tree):
 
 
 def test_members_of_an_embedded_struct_count_where_two_modules_write_them(tree):
-    core = {ENGINE + "core_i.h": wide("vs_part", 38) +
+    core = {ENGINE + "core.h": wide("vs_part", 38) +
             "struct vs_core {\n\tint a, b;\n\tstruct vs_part part;\n};\n",
             ENGINE + "a.c": write("c->part.m1 = 1;")}
     assert tree(core) == (0, "")
@@ -261,7 +269,7 @@ def test_members_of_an_embedded_struct_count_where_two_modules_write_them(tree):
     rc, out = tree(core, modules={"b.c": "tasks"})
     assert rc == 1 and out.startswith("struct vs_core: 41, at most 40"), out
     # the same without a name
-    core[ENGINE + "core_i.h"] = "struct vs_core {\n\tint a, b;\n" + \
+    core[ENGINE + "core.h"] = "struct vs_core {\n\tint a, b;\n" + \
         wide("", 38).replace("};", "} part;") + "};\n"
     rc, out = tree(core, modules={"b.c": "tasks"})
     assert rc == 1 and out.startswith("struct vs_core: 41, at most 40"), out

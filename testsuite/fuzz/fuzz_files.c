@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/persist/persist.h"
 #include "plugins/guest_files.h"
 #include "plugins/prep/vsphere/device_check.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/metrics/http_request.h"
+#include "engine/metrics/metrics_i.h"
 #include "util/mem.h"
 
 static void must(bool good)

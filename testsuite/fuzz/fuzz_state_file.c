@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/hosts/hosts.h"
-#include "engine/maintenance/evacuate_i.h"
+#include "engine/maintenance/maintenance_i.h"
 #include "engine/run/run.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
 #include "util/mem.h"
 
 static void quiet(enum vs_log_level level, const char *line)

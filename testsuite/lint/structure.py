@@ -28,7 +28,8 @@ Measures, and the limit of what has no line in structure.txt:
   lines src         lines of C, comments collapsed: printed, not held  60000
 
 levels.txt gives folders of a layer their levels; an include or a call that does not
-go down is a failure, whatever the numbers are.
+go down is a failure, whatever the numbers are. So is a third header of a module of the
+engine that levels.txt does not give a reason.
 """
 
 import argparse
@@ -86,19 +87,22 @@ class Modules:
 
 
 class Levels:
-    """levels.txt: FOLDER LEVEL [FRIEND], and HEADER shared. What breaks the order of
-    the folders of a layer, which is a folder of src/common, src/plugins or src/svf."""
+    """levels.txt: FOLDER LEVEL [FRIEND], and HEADER beside REASON. What breaks the order
+    of the folders of a layer, which is a folder of src/common, src/plugins or src/svf."""
 
     INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
     LAYER = re.compile(r"src/(?:common/[^/]+|plugins|svf)(?=/|$)")
+    MODULE_HEADER = re.compile(r"src/common/engine/(\w+)/(\w+)\.h")
 
     def __init__(self, table, top, names):
-        self.levels, self.friend, self.shared = {}, {}, set()
+        self.levels, self.friend, self.beside = {}, {}, set()
         for n, line in enumerate(table.read_text().splitlines() if table.exists() else [], 1):
             if line.strip() and not line.startswith("#"):
                 folder, level, *friend = line.split() + [""]
-                if folder.endswith(".h") and level == "shared":
-                    self.shared.add(folder)
+                if folder.endswith(".h"):
+                    if level != "beside" or not friend[0]:
+                        sys.exit(f"levels.txt:{n}: `HEADER beside REASON` is expected")
+                    self.beside.add(folder)
                     continue
                 if not level.isdigit() or folder in self.levels or len(friend) > 2:
                     sys.exit(f"levels.txt:{n}: `FOLDER LEVEL` is expected, once for a folder")
@@ -108,7 +112,7 @@ class Levels:
         self.names = set(names)
         self.wrong = [f"levels.txt: {f} does not exist" for f in sorted(self.levels)
                       if f not in {os.path.dirname(n) for n in names}]
-        self.wrong += [f"levels.txt: {f} does not exist" for f in sorted(self.shared - self.names)]
+        self.wrong += self.judge_headers()
         for name in sorted(names):
             self.wrong += self.judge(name, (top / name).read_text(errors="replace"))
 
@@ -134,16 +138,26 @@ class Levels:
         return [f"{f}: calls {os.path.relpath(o, self.layer(f))}, which is not of a lower level"
                 for f in sorted(graph) for o in sorted(graph[f]) if self.goes_up(f, o)]
 
+    def judge_headers(self):
+        """A module of the engine has one header for others, MODULE.h, and one for its own
+        files, MODULE_i.h. What is beside them has a reason in levels.txt."""
+        third = {f for f in self.names if (m := self.MODULE_HEADER.fullmatch(f)) and
+                 m[2] not in (m[1], f"{m[1]}_i")}
+        for f in sorted(third - self.beside):
+            module = os.path.basename(os.path.dirname(f))
+            yield (f"{f}: a module has {module}.h and {module}_i.h; "
+                   "`HEADER beside REASON` in levels.txt allows another")
+        for f in sorted(self.beside - third):
+            yield f"levels.txt: {f} is no header beside a module's two"
+
     def judge(self, name, text):
         layer, folder = self.layer(name), os.path.dirname(name)
         if layer and folder not in self.levels:
             yield f"{name}: levels.txt has no row for {folder}"
             return
-        if name in self.shared:
-            return
         for path in self.INCLUDE.findall(text):
             other = self.included(name, path)
-            if not other or other in self.shared or not self.layer(other) or os.path.dirname(other) == folder:
+            if not other or not self.layer(other) or os.path.dirname(other) == folder:
                 continue
             to = os.path.dirname(other)
             if other.endswith("_i.h") and (self.layer(other) != layer or

@@ -16,7 +16,7 @@
 #include <string.h>
 #include "cmocka_range.h"
 #include "engine/forecast/forecast_i.h"
-#include "engine/run/loop_i.h"
+#include "engine/run/run_i.h"
 #include "engine/tasks/tasks.h"
 #include "fake_vc.h"
 #include "node_state.h"

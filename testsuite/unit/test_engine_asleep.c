@@ -4,7 +4,7 @@
  * and switched off when Slurm has taken the jobs from them. They can be resumed on
  * their host alone, so that a host that is to be empty isn't while they have jobs.
  */
-#include "engine/maintenance/evacuate_i.h"
+#include "engine/maintenance/maintenance_i.h"
 #include "vmotion_stage.h"
 
 static void sleeps(const char *name, bool is)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From power-on to registration: what Slurm is told, what a guest's own words
  * change. */
-#include "engine/run/loop_i.h"
+#include "engine/run/run_i.h"
 #include "engine_stage.h"
 
 /* vm1 is on, seen, not registered. */

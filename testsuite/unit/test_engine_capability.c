@@ -3,8 +3,9 @@
  * What a type forbids is refused before vCenter hears of it: each type, each
  * deed, each release, by VMware's tables as they are written down here.
  */
-#include "engine/maintenance/evacuate_i.h"
+#include "engine/maintenance/maintenance_i.h"
 #include "engine_stage.h"
+#include "plan/inventory/capability.h"
 #include "plan/inventory/host_facts.h"
 
 #define OLDEST VS_RELEASE(8, 0, 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What svf plan says of parents: their calls, and how long they take. */
 #include "clone_source_stage.h"
-#include "engine/tasks/clone_quota_i.h"
+#include "engine/tasks/tasks_i.h"
 #include "util/json.h"
 
 static const struct vs_slurm_ops port = { .viewer = viewer };

@@ -3,7 +3,7 @@
  * A vCenter that refuses VFs and devices in a clone: its VMs are cloned without,
  * and a reconfiguration adds them. What is remembered of it, and for how long.
  */
-#include "engine/tasks/clone_quota_i.h"
+#include "engine/tasks/tasks_i.h"
 #include "engine_stage.h"
 #include "util/json.h"
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include "engine/persist/persist.h"
 #include "engine/prefetch/prefetch_i.h"
-#include "engine/tasks/clone_quota_i.h"
+#include "engine/tasks/tasks_i.h"
 #include "engine_stage.h"
 #include "util/time.h"
 

@@ -3,7 +3,7 @@
  * Placement=drs: who is asked before a clone, what an answer moves, and that a
  * bad answer, or none, leaves all as it was.
  */
-#include "engine/provision/drs_advice_i.h"
+#include "engine/provision/provision_i.h"
 #include "engine_stage.h"
 #include "util/json.h"
 

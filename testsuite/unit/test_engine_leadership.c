@@ -8,7 +8,7 @@
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
-#include "engine/tasks/removal_guard_i.h"
+#include "engine/tasks/tasks_i.h"
 #include "engine/tasks/tasks.h"
 #include "engine_stage.h"
 

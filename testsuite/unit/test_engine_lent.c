@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "engine/state/each.h"
+#include "engine/state/state.h"
 #include "cmocka_range.h"
 #include "engine_stage.h"
 #include "util/json.h"

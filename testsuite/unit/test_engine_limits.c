@@ -4,7 +4,7 @@
  * power, and per host; what must wait is begun as soon as something ends. And
  * the end of operations that nobody wants any more.
  */
-#include "engine/run/loop_i.h"
+#include "engine/run/run_i.h"
 #include "engine/tasks/tasks.h"
 #include "engine_stage.h"
 

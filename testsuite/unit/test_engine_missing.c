@@ -3,7 +3,7 @@
  * VMs that vCenter doesn't show any more though nothing says that they went:
  * it was restored from a backup, or somebody has renamed or moved one.
  */
-#include "engine/tasks/removal_guard_i.h"
+#include "engine/tasks/tasks_i.h"
 #include "engine_stage.h"
 #include "util/time.h"
 #include "util/json.h"

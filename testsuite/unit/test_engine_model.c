@@ -32,7 +32,7 @@
  */
 #include <inttypes.h>
 #include "engine/control/control.h"
-#include "engine/run/loop_i.h"
+#include "engine/run/run_i.h"
 #include "engine_stage.h"
 #include "fake_vc_i.h"
 #include "model.h"

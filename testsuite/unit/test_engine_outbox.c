@@ -3,7 +3,7 @@
  * What becomes of a word to Slurm that Slurm accepts or refuses: whoever asked
  * hears of the answer in the same turn.
  */
-#include "engine/run/loop_i.h"
+#include "engine/run/run_i.h"
 #include "prefetch_stage.h"
 
 static int answer;		/* of the port: 0 accepted, -1 refused */

@@ -4,7 +4,7 @@
  * of which nothing is known any more.
  */
 #include "engine/prefetch/prefetch_i.h"
-#include "engine/tasks/removal_guard_i.h"
+#include "engine/tasks/tasks_i.h"
 #include "prefetch_stage.h"
 
 static struct vs_node_prefetch *ahead_of(const char *node)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "engine/persist/persist.h"
 #include "engine/control/control.h"
-#include "engine/tasks/removal_guard_i.h"
+#include "engine/tasks/tasks_i.h"
 #include "engine/tasks/tasks.h"
 #include "engine_stage.h"
 #include "util/name.h"

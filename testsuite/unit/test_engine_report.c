@@ -3,9 +3,9 @@
  * What users may learn through the control channel: Slurm's PrivateData, as
  * the port tells it, is honoured in each report.
  */
-#include "engine/run/loop_i.h"
-#include "engine_stage.h"
+#include "engine/run/run_i.h"
 #include "engine/report/report.h"
+#include "engine_stage.h"
 #include "util/json.h"
 #include "util/time.h"
 

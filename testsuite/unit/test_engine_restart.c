@@ -3,7 +3,7 @@
  * The engine after slurmctld was killed: what it saved is some seconds older
  * than what vCenter shows. On the same stage as test_engine.
  */
-#include "engine/tasks/removal_guard_i.h"
+#include "engine/tasks/tasks_i.h"
 #include "engine/tasks/tasks.h"
 #include "engine_stage.h"
 

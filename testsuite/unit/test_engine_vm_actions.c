@@ -4,7 +4,7 @@
  * VM's life, over a restart, and withdrawn.
  */
 #include "engine/control/control.h"
-#include "engine/tasks/removal_guard_i.h"
+#include "engine/tasks/tasks_i.h"
 #include "engine_stage.h"
 #include "util/json.h"
 

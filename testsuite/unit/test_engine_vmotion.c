@@ -3,7 +3,7 @@
  * VMs that leave a host with their jobs running: who is moved, where to, under
  * whose hold, and what becomes of those that can't be.
  */
-#include "engine/maintenance/evacuate_i.h"
+#include "engine/maintenance/maintenance_i.h"
 #include "vmotion_stage.h"
 
 static const struct vs_vc_task entering = {

@@ -3,7 +3,7 @@
  * VMs that leave a host with their jobs running while something else happens:
  * a lost host, a lost vCenter, a restart, another's hand.
  */
-#include "engine/maintenance/evacuate_i.h"
+#include "engine/maintenance/maintenance_i.h"
 #include "vmotion_stage.h"
 
 static const struct vs_vc_task entering = {

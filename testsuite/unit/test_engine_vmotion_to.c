@@ -4,9 +4,9 @@
  * is promised beforehand, and what is held over a restart.
  */
 #include <unistd.h>
-#include "engine/maintenance/evacuate_i.h"
+#include "engine/maintenance/maintenance_i.h"
 #include "engine/persist/persist.h"
-#include "engine/run/loop_i.h"
+#include "engine/run/run_i.h"
 #include "vmotion_stage.h"
 
 #define MANY 40

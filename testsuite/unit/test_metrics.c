@@ -18,7 +18,7 @@
 #include "cmocka_range.h"
 
 #include "engine/metrics/metrics.h"
-#include "engine/metrics/http_request.h"
+#include "engine/metrics/metrics_i.h"
 #include "util/mem.h"
 #include "util/time.h"
 

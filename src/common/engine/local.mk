@@ -2,7 +2,7 @@
 core_sources += \
 	src/common/engine/allocation/allocation.h \
 	src/common/engine/allocation/availability.c src/common/engine/allocation/capacity.c \
-	src/common/engine/allocation/claim_events.h src/common/engine/allocation/claims.c \
+	src/common/engine/allocation/claims.c \
 	src/common/engine/allocation/clone_hosts.c src/common/engine/allocation/query.c \
 	src/common/engine/checks/checks.h src/common/engine/checks/checks_i.h \
 	src/common/engine/checks/cluster_policy.c src/common/engine/checks/findings_log.c \
@@ -35,18 +35,17 @@ core_sources += \
 	src/common/engine/jobs/jobs.c src/common/engine/jobs/jobs.h \
 	src/common/engine/jobs/jobs_i.h src/common/engine/jobs/observe_mode.c \
 	src/common/engine/jobs/pending.c src/common/engine/jobs/prolog_wait.c \
-	src/common/engine/jobs/startup_times.c src/common/engine/jobs/startup_times.h \
-	src/common/engine/maintenance/evacuate.c src/common/engine/maintenance/evacuate.h \
+	src/common/engine/jobs/startup_times.c \
+	src/common/engine/maintenance/evacuate.c \
 	src/common/engine/maintenance/evacuate_hints.c \
-	src/common/engine/maintenance/evacuate_i.h \
+	src/common/engine/maintenance/maintenance_i.h \
 	src/common/engine/maintenance/evacuate_preview.c \
 	src/common/engine/maintenance/evacuate_target.c \
 	src/common/engine/maintenance/host_progress.c \
 	src/common/engine/maintenance/maintenance.h \
 	src/common/engine/maintenance/node_drain.c src/common/engine/maintenance/vm_actions.c \
-	src/common/engine/maintenance/vm_actions.h \
 	src/common/engine/metrics/collect.c src/common/engine/metrics/format.c \
-	src/common/engine/metrics/http_request.c src/common/engine/metrics/http_request.h \
+	src/common/engine/metrics/http_request.c \
 	src/common/engine/metrics/metrics.h src/common/engine/metrics/metrics_i.h \
 	src/common/engine/metrics/page_cache.c src/common/engine/metrics/server.c \
 	src/common/engine/persist/cluster_id.c src/common/engine/persist/file_replace.c \
@@ -56,8 +55,8 @@ core_sources += \
 	src/common/engine/preemption/reclaim_idle.c src/common/engine/preemption/victims.c \
 	src/common/engine/prefetch/headroom.c src/common/engine/prefetch/prefetch.c \
 	src/common/engine/prefetch/prefetch.h src/common/engine/prefetch/prefetch_i.h \
-	src/common/engine/provision/drs_advice.c src/common/engine/provision/drs_advice.h \
-	src/common/engine/provision/drs_advice_i.h src/common/engine/provision/failures.c \
+	src/common/engine/provision/drs_advice.c \
+	src/common/engine/provision/provision_i.h src/common/engine/provision/failures.c \
 	src/common/engine/provision/operations.c src/common/engine/provision/provision.h \
 	src/common/engine/provision/requests.c \
 	src/common/engine/reconcile/adopt.c src/common/engine/reconcile/boot.c \
@@ -72,10 +71,10 @@ core_sources += \
 	src/common/engine/report/status.c \
 	src/common/engine/rpc/listen.c src/common/engine/rpc/message.c \
 	src/common/engine/rpc/message.h src/common/engine/rpc/poll_server.c \
-	src/common/engine/rpc/poll_server.h src/common/engine/rpc/rpc.h \
+	src/common/engine/rpc/rpc.h \
 	src/common/engine/run/api.c src/common/engine/run/api.h \
 	src/common/engine/run/leadership.c src/common/engine/run/loop.c \
-	src/common/engine/run/loop_i.h src/common/engine/run/reconfigure.c \
+	src/common/engine/run/run_i.h src/common/engine/run/reconfigure.c \
 	src/common/engine/run/run.h src/common/engine/run/saved_state.c \
 	src/common/engine/run/slurm_poll.c src/common/engine/run/vcenter_connect.c \
 	src/common/engine/run/vcenter_events.c \
@@ -85,21 +84,20 @@ core_sources += \
 	src/common/engine/state/activity.c src/common/engine/state/changes.c \
 	src/common/engine/state/conditions.c \
 	src/common/engine/state/config.c src/common/engine/state/config.h \
-	src/common/engine/state/core_i.h src/common/engine/state/counters.c \
-	src/common/engine/state/counters.h src/common/engine/state/durations.c \
-	src/common/engine/state/each.c src/common/engine/state/each.h \
-	src/common/engine/state/durations.h src/common/engine/state/findings.c \
-	src/common/engine/state/lock.c src/common/engine/state/node_i.h \
-	src/common/engine/state/node_queries.c src/common/engine/state/operation.h \
+	src/common/engine/state/core.h src/common/engine/state/counters.c \
+	src/common/engine/state/durations.c \
+	src/common/engine/state/each.c \
+	src/common/engine/state/findings.c \
+	src/common/engine/state/lock.c src/common/engine/state/node.h \
+	src/common/engine/state/node_queries.c \
 	src/common/engine/state/state.h src/common/engine/state/vcenter_state.c \
-	src/common/engine/tasks/clone_quota.c src/common/engine/tasks/clone_quota.h \
-	src/common/engine/tasks/clone_quota_i.h src/common/engine/tasks/removal_guard.c \
-	src/common/engine/tasks/removal_guard.h src/common/engine/tasks/removal_guard_i.h \
+	src/common/engine/tasks/clone_quota.c \
+	src/common/engine/tasks/tasks_i.h src/common/engine/tasks/removal_guard.c \
 	src/common/engine/tasks/retry.c \
 	src/common/engine/tasks/tasks.c src/common/engine/tasks/tasks.h \
 	src/common/engine/vmspec/build.c src/common/engine/vmspec/capability.c \
 	src/common/engine/vmspec/guest_info.c src/common/engine/vmspec/hardware.c \
 	src/common/engine/vmspec/mac_shared.c src/common/engine/vmspec/match.c \
-	src/common/engine/vmspec/move.c src/common/engine/vmspec/move.h \
+	src/common/engine/vmspec/move.c \
 	src/common/engine/vmspec/nics.c src/common/engine/vmspec/vm_devices.c \
 	src/common/engine/vmspec/vmspec.h

@@ -1,13 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Holds and placement, see claims.c: a part of core_i.h. The lock is held. */
+/*
+ * Claims of VFs, memory and CPU (claims.c), what is free (capacity.c), which nodes can
+ * be served now (availability.c), and the answers to the select plugin (query.c).
+ *
+ * The module owns the ledger, the free capacity and each node's summary. The caller
+ * holds the core's lock. No function here waits or calls vCenter. A gang is claimed as
+ * a whole or not at all.
+ */
 #ifndef VS_ENGINE_ALLOCATION_H
 #define VS_ENGINE_ALLOCATION_H
 
-#include "engine/allocation/claim_events.h"
-#include "engine/state/config.h"
+#include "engine/state/state.h"
 #include "plan/allocation/ledger.h"
 #include "plan/placement/placement.h"
 #include "plan/placement/snapshot.h"
+
+/* ---- claims.c: claim events ----------------------------------------------------- */
+
+/* What becomes of a node's claim, for modules that keep something by it. reconfigure.c
+ * says which functions are called, and in which order; claims.c knows none of them. */
+enum vs_claim_event {
+	VS_CLAIM_TAKEN,		/* the node has a claim */
+	VS_CLAIM_RELEASED,	/* the node has no claim any more */
+	VS_CLAIM_MOVED,		/* vCenter shows its VM on another host: the
+				 * claim is there now */
+	VS_CLAIM_ADOPTED,	/* its VM is on, and a task that an earlier
+				 * process started is under way on it */
+	VS_CLAIM_BY_JOB,	/* a job is about to claim the node */
+};
+
+/* Called after the claim has changed. before is the claim as it was, of RELEASED and
+ * MOVED, and NULL else. The function may take and release claims of other names. */
+typedef void vs_claim_fn(struct vs_core *c, struct vs_node *n,
+			 enum vs_claim_event e, const struct vs_claim *before);
+
+/* Sets who hears of these events, in this order. The list has to live as long as the
+ * process. */
+void vs_claims_subscribe(vs_claim_fn *const *list, size_t n);
+/* Tells all of them of an event. */
+void vs_claim_changed(struct vs_core *c, struct vs_node *n,
+		      enum vs_claim_event e, const struct vs_claim *before);
+
+/* ---- claims.c, capacity.c: claims and what is free ------------------------------ */
 
 struct vs_free_capacity *vs_free_capacity_get(struct vs_core *c);
 /* The same as that made them last. Who asks what would be changes them, and undoes

@@ -8,8 +8,7 @@
  */
 #include "engine/allocation/allocation.h"
 #include "engine/hosts/hosts.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/clone_quota.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 

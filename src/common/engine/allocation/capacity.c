@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 #include "engine/allocation/allocation.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 static bool alien(const struct vs_core *c, int id)

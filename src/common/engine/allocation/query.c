@@ -8,7 +8,7 @@
 #include <string.h>
 #include "engine/allocation/allocation.h"
 #include "engine/hosts/hosts.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 const char *vs_query_blocked(const struct vs_core *c)

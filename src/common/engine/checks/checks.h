@@ -3,7 +3,7 @@
 #ifndef VS_ENGINE_CHECKS_H
 #define VS_ENGINE_CHECKS_H
 
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
 /* preflight.c, its checks: networks.c, cluster_policy.c; lock held */
 void vs_preflight(struct vs_core *c);

@@ -4,7 +4,7 @@
 #ifndef VS_ENGINE_CHECKS_I_H
 #define VS_ENGINE_CHECKS_I_H
 
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
 struct vs_missing_privilege { char *key, *name, *privs; enum vs_vc_use use; };
 

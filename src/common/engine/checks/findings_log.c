@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/checks/site_checks.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 struct line {

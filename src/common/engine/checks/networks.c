@@ -16,7 +16,7 @@
 #include "engine/checks/checks.h"
 #include "engine/checks/checks_i.h"
 #include "engine/checks/site_checks.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 static bool takes_vf(const struct vs_core *c, size_t a)

@@ -15,7 +15,7 @@
 #include "engine/checks/checks.h"
 #include "engine/checks/checks_i.h"
 #include "engine/checks/site_checks.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 #define MOST 8			/* clusters that are told by their ids */

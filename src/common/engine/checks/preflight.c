@@ -33,8 +33,8 @@
 #include "engine/checks/checks_i.h"
 #include "engine/checks/site_checks.h"
 #include "engine/inventory/inventory.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/clone_quota.h"
+#include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 

@@ -14,8 +14,7 @@
 #include "engine/checks/site_checks.h"
 #include "engine/clone_source/clone_source.h"
 #include "engine/inventory/inventory.h"
-#include "engine/state/core_i.h"
-#include "engine/state/each.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 bool vs_stores_away(void)

@@ -15,8 +15,7 @@
 #include "engine/checks/site_checks.h"
 #include "engine/hosts/hosts.h"
 #include "engine/inventory/inventory.h"
-#include "engine/state/core_i.h"
-#include "engine/state/each.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 #define AGAIN_MS 1000

@@ -11,11 +11,6 @@
 struct vs_core;
 struct json_object;
 
-struct vs_cluster_policy {	/* a cluster; "": it is as it should */
-	char cluster[VS_MOID_LEN], name[VS_LABEL_LEN], drs[224], ha[224];
-	char dpm[320];
-	bool moves;			/* DRS moves VMs that are on */
-};
 /* The findings of the last pass. The list doesn't change any more, and its
  * readers need no lock. */
 struct vs_checked { struct vs_found_list l; int users; };

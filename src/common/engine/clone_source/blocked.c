@@ -14,7 +14,7 @@
 #include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
 #include "engine/hosts/hosts.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 #define SAID_MS (60 * 60 * 1000)

@@ -17,10 +17,10 @@
 #include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
 #include "engine/hosts/hosts.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/clone_quota.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
+#include "plan/inventory/capability.h"
 #include "util/mem.h"
 #include "util/time.h"
 
@@ -347,7 +347,8 @@ int vs_clone_source_make(struct vs_core *c, struct vs_clone_source *p,
 	room_free(c, p);	/* of one that has gone */
 	name_it(c, p, profile);
 	id = p->key.mark.kind == VS_CLONE_INSTANT ?
-		vs_spec_send_instant(c, n, h, p, &calls, err) :
+		vs_spec_send_instant(c, n, h, p->name, &p->key, &calls,
+				     err) :
 		send_clone(c, p, profile, err);
 	if (id < 0)
 		return -1;

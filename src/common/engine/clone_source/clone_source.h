@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parents of nodes' VMs (Clone=linked, instant; plan/inventory/clone_source.h says
- * what they are): a part of core_i.h. The lock is held.
+ * The VMs that nodes' VMs are cloned from (Clone=linked, instant;
+ * plan/inventory/clone_source.h says what they are). The module owns their records.
+ * The caller holds the core's lock.
  */
 #ifndef VS_ENGINE_CLONE_SOURCE_H
 #define VS_ENGINE_CLONE_SOURCE_H
 
 #include "engine/allocation/allocation.h"
-#include "engine/tasks/removal_guard.h"
-#include "plan/inventory/inventory.h"
-#include "plan/reconcile/next_action.h"
-#include "util/err.h"
+#include "engine/state/state.h"
 #include "util/hash.h"
-
-struct json_object;
-struct vs_conf;
-struct vs_core;
-struct vs_claim;
-struct vs_node;
-struct vs_vc_op;
-struct vs_vc_task;
-struct vs_vc_template;
 
 enum vs_clone_source_op {
 	VS_CLONE_SOURCE_IDLE,

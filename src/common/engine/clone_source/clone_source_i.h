@@ -3,7 +3,7 @@
 #ifndef VS_ENGINE_CLONE_SOURCE_I_H
 #define VS_ENGINE_CLONE_SOURCE_I_H
 
-#include "engine/state/core_i.h"
+#include "engine/clone_source/clone_source.h"
 
 extern struct vs_clone_sources vs_clone_sources;
 

@@ -16,8 +16,7 @@
 #include <string.h>
 #include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/removal_guard.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "util/mem.h"
 #include "util/time.h"

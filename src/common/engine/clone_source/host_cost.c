@@ -8,7 +8,7 @@
 #include "engine/allocation/allocation.h"
 #include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 #include "util/name.h"
 

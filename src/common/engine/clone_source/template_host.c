@@ -14,7 +14,7 @@
  */
 #include <string.h>
 #include "engine/clone_source/clone_source.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 

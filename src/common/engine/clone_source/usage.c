@@ -8,7 +8,7 @@
 #include <strings.h>
 #include "engine/clone_source/clone_source.h"
 #include "engine/clone_source/clone_source_i.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"

@@ -17,7 +17,7 @@
 #include "engine/forecast/forecast.h"
 #include "engine/forecast/forecast_i.h"
 #include "engine/hosts/hosts.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 #include "util/time.h"
 

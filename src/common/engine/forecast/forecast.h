@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When VFs come free, and for whom they are kept (plan/forecast/timeline).
- * Included by core_i.h.
+ * When VFs come free, and for which jobs they are kept (plan/forecast/timeline). The
+ * module owns the timeline. The caller holds the core's lock.
  */
 #ifndef VS_ENGINE_FORECAST_H
 #define VS_ENGINE_FORECAST_H
 
-#include "engine/allocation/claim_events.h"
-#include "engine/state/config.h"
+#include "engine/allocation/allocation.h"
+#include "engine/state/state.h"
 #include "plan/forecast/timeline.h"
 
-struct vs_core;
-struct vs_node;
-struct vs_pending;
-
-/* occupancy.c: keeping it true; lock held */
+/* occupancy.c: keeping it true */
 void vs_forecast_renew(struct vs_core *c);	/* nodes, profiles are others */
 void vs_forecast_clear(void);
 void vs_forecast_update_node(struct vs_core *c, struct vs_node *n);
-/* Hears of holds that are taken and released. */
+/* Hears of claims that are taken and released. */
 vs_claim_fn vs_forecast_claim_changed;
 void vs_forecast_job_end(struct vs_core *c, uint32_t job, int64_t end);
 /* Jobs that the timeline has, to be filled in by Slurm. Returns how many; the caller
@@ -34,7 +30,7 @@ void vs_forecast_settled(uint32_t job);
 /* The end of the node's jobs, s since the epoch, for vs_until_set(); 0: unknown. */
 int64_t vs_until_job(const struct vs_node *n);
 
-/* start_time.c: answers; lock held */
+/* start_time.c: answers */
 const struct vs_curve *vs_forecast_curve(struct vs_core *c, size_t kind);
 #define VS_START_UNKNOWN (365 * 24 * 3600)	/* s: beyond what is planned */
 int64_t vs_start_time(struct vs_core *c, const struct vs_requesting_job *a,
@@ -55,7 +51,7 @@ void vs_forecast_reserved(struct vs_core *c, const struct vs_reservation *r,
 void vs_forecast_refused(struct vs_core *c, const struct vs_requesting_job *a,
 			 const int *ids, size_t n);
 
-/* estimate_text.c: when a job that was refused may begin, in words; lock held */
+/* estimate_text.c: when a job that was refused may begin, in words */
 bool vs_estimate_is_due(const struct vs_pending *r, int64_t now_ms);
 /* What was reckoned holds no more. */
 void vs_estimate_forget(struct vs_pending *r);

@@ -4,7 +4,7 @@
 #ifndef VS_ENGINE_FORECAST_I_H
 #define VS_ENGINE_FORECAST_I_H
 
-#include "engine/state/core_i.h"
+#include "engine/forecast/forecast.h"
 
 struct vs_forecast_profile {			/* of a profile */
 	struct vs_capacity_released gains;		/* from when VMs go */

@@ -9,11 +9,11 @@
  * Slurm on the beat, for those alone that we know. The lock is held.
  */
 #include <stdlib.h>
-#include "engine/allocation/claim_events.h"
+#include "engine/allocation/allocation.h"
 #include "engine/forecast/forecast.h"
 #include "engine/forecast/forecast_i.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 #include "util/time.h"
 

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 #include "engine/hosts/hosts.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 bool vs_host_is_cordoned(const struct vs_host *h)

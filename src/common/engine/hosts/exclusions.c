@@ -14,7 +14,7 @@
 #include <string.h>
 #include "engine/hosts/hosts.h"
 #include "engine/hosts/hosts_i.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"

@@ -7,7 +7,7 @@
 #ifndef VS_ENGINE_HOSTS_H
 #define VS_ENGINE_HOSTS_H
 
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "plan/checks/checks.h"
 
 struct json_object;

@@ -3,7 +3,7 @@
 #ifndef VS_ENGINE_HOSTS_I_H
 #define VS_ENGINE_HOSTS_I_H
 
-#include "engine/state/core_i.h"
+#include "engine/hosts/hosts.h"
 
 /* A host of which something takes no VM: entries like those of the exclusions, kept
  * by host, for all hosts may fail the same check. */

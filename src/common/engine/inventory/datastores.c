@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/inventory/inventory.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/buf.h"
 #include "util/mem.h"
 #include "util/name.h"

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 #include "engine/inventory/inventory.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 static void pf_row(struct vs_host *to, const struct vs_vc_pf *from)

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 #include "engine/inventory/inventory.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
 /* ---- hosts ---------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/inventory/inventory.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "plan/inventory/shared_devices.h"
 #include "util/mem.h"
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "engine/state/core_i.h"
 #include "engine/inventory/inventory.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 static void changed(const struct vs_host *h, const char *pf, const char *what,

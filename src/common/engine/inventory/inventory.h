@@ -6,7 +6,7 @@
 #ifndef VS_ENGINE_INVENTORY_H
 #define VS_ENGINE_INVENTORY_H
 
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
 /* from_vcenter.c: writes what vCenter sends of a host into its record, which is made if
  * there is none, and marks the nodes whose VMs are there as changed. Returns the host.

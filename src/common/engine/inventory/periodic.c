@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/inventory/inventory.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "plan/allocation/shared_capacity.h"
 
 /* ---- hosts that leave ----------------------------------------------------- */

@@ -10,11 +10,9 @@
 #include <stdlib.h>
 #include <strings.h>
 #include "engine/jobs/jobs.h"
-#include "engine/jobs/startup_times.h"
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
-#include "engine/state/each.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 static const char *pf_of(const struct vs_vm *vm, const char *mac)

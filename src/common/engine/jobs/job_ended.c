@@ -6,7 +6,6 @@
  */
 #include "engine/jobs/jobs.h"
 #include "engine/slurm/outbox.h"
-#include "engine/state/core_i.h"
 #include "engine/state/state.h"
 
 /* Don't boot a VM that no job waits for. */

@@ -8,14 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/allocation/allocation.h"
-#include "engine/allocation/claim_events.h"
 #include "engine/forecast/forecast.h"
 #include "engine/hosts/hosts.h"
 #include "engine/jobs/jobs.h"
 #include "engine/jobs/jobs_i.h"
-#include "engine/jobs/startup_times.h"
 #include "engine/slurm/outbox.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "util/mem.h"
 #include "util/time.h"

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Jobs inside the engine: what Slurm asks for them and tells of them, and what
- * they wait for.
+ * Jobs inside the engine: what Slurm asks for them and reports of them, and what
+ * they wait for. The module owns each node's claims and took, the prologs that wait and
+ * the refusals. The caller holds the core's lock. No function here waits.
  */
 #ifndef VS_ENGINE_JOBS_H
 #define VS_ENGINE_JOBS_H
 
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
-/* jobs.c: claims, waits; lock held */
+/* jobs.c: claims, waits */
 int vs_job_begin(struct vs_core *c, uint32_t job, uint32_t restart,
 		 const int *ids, size_t n, struct vs_err *err);
 /* Returns 1 if the node needs a place, 0 if it has one. Returns -1 and sets err
@@ -30,7 +31,7 @@ struct vs_pending *vs_refusal(uint32_t job);
 /* The ids of nodes in waits and refusals are others: fn changes each list. */
 void vs_jobs_renumber(void (*fn)(void *arg, int *ids, size_t *n), void *arg);
 
-/* job_ended.c; lock held */
+/* job_ended.c */
 /* The job that the node was powered up for is gone: Slurm gets the node back, and
  * its VM isn't booted. */
 void vs_boot_cancel(struct vs_node *n);
@@ -60,7 +61,7 @@ void vs_node_rebuild(struct vs_node *n, bool on);
  * counts for a minute (vs_node_is_preempting()). 0: it is not promised. */
 void vs_node_promise(struct vs_node *n, int64_t now_ms);
 
-/* pending.c; lock held */
+/* pending.c */
 void vs_pending_free(struct vs_pending *r);
 void vs_job_set_pending(struct vs_core *c, const struct vs_requesting_job *a,
 			const int *ids, size_t n, size_t need, const char *why);
@@ -80,7 +81,7 @@ void vs_job_pending_text(struct vs_core *c, const struct vs_pending *r,
 			 char *out, size_t size);
 void vs_job_reasons(struct vs_core *c, int64_t now_ms);
 
-/* observe_mode.c: what would be done for a job; lock held */
+/* observe_mode.c: what would be done for a job */
 /* Mode=observe: why no node would be served if it were manage, or NULL. */
 const char *vs_observe_blocked(const struct vs_core *c);
 /* Returns 1 and fills `at` if the node would need a place, 0 if its VM is on.
@@ -90,7 +91,7 @@ int vs_observe_place(struct vs_core *c, struct vs_node *n,
 void vs_observe_text(struct vs_core *c, const struct vs_pending *r, char *out,
 		     size_t size);
 
-/* prolog_wait.c; lock held */
+/* prolog_wait.c */
 struct vs_wait_id { uint32_t job, restart; };
 void vs_wait_end(struct vs_wait **link);	/* unlinked and freed */
 void vs_waits_update(struct vs_core *c, int64_t now_ms);
@@ -100,12 +101,29 @@ size_t vs_waits_list(struct vs_wait_id **out);
  * happens if it waits no more. */
 void vs_wait_gone(const struct vs_wait_id *id);
 
-/* assignment.c: what a job got, for outbox.h; lock held */
+/* assignment.c: what a job got, for outbox.h */
 void vs_assignment_note(struct vs_core *c, const struct vs_wait *w,
 			int64_t now_ms);
 /* It runs, and a VM of it is on another host now: told at the turn's end, */
 void vs_assignment_moved(uint32_t job);
 void vs_assignments_moved(struct vs_core *c);	/* which this is */
 void vs_assignments_clear(void);
+
+/* startup_times.c: what a job had to wait for before it ran: VFs first, then its VMs */
+/* A job begins on these; r: its refusal, NULL if it had none. */
+void vs_startup_times_begin(struct vs_core *c, const int *ids, size_t n,
+			    const struct vs_pending *r, int64_t now_ms);
+/* One more step of the node's is done, as for vs_duration_note(). */
+void vs_startup_times_note(struct vs_node *n, int what, int64_t ms);
+/* The job's prolog is answered: all that the job waited for is there. */
+void vs_startup_times_end(struct vs_core *c, const struct vs_wait *w,
+			  int64_t now_ms);
+/*
+ * "waited_s=12.0 provision_s=35.2 cold=2 clone_s=20.1 power_on_s=3.0
+ * boot_s=11.5", of each step the longest of its nodes; free() it. NULL: not
+ * known of all of them.
+ */
+char *vs_startup_times_text(const struct vs_core *c, const struct vs_wait *w,
+			    int64_t now_ms);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef VS_ENGINE_JOBS_I_H
 #define VS_ENGINE_JOBS_I_H
 
-#include "engine/state/core_i.h"
+#include "engine/jobs/jobs.h"
 
 struct vs_jobs {
 	struct vs_pending *refused;	/* uthash by job */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "engine/allocation/allocation.h"
 #include "engine/jobs/jobs.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/buf.h"
 #include "util/mem.h"
 

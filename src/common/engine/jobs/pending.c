@@ -15,7 +15,7 @@
 #include "engine/jobs/jobs_i.h"
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 #include "util/time.h"
 

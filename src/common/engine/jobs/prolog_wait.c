@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include "engine/jobs/jobs.h"
 #include "engine/jobs/jobs_i.h"
-#include "engine/jobs/startup_times.h"
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 #include "util/time.h"

@@ -7,9 +7,8 @@
  * one VM while it is made ready for the first.
  */
 #include <stdlib.h>
-#include "engine/jobs/startup_times.h"
-#include "engine/state/core_i.h"
-#include "engine/state/durations.h"
+#include "engine/jobs/jobs.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 #include "util/time.h"
 

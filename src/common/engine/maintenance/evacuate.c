@@ -14,14 +14,13 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/allocation/claim_events.h"
+#include "engine/allocation/allocation.h"
 #include "engine/hosts/hosts.h"
 #include "engine/jobs/jobs.h"
-#include "engine/maintenance/evacuate.h"
-#include "engine/maintenance/evacuate_i.h"
-#include "engine/maintenance/vm_actions.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/maintenance/maintenance_i.h"
 #include "engine/provision/provision.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"

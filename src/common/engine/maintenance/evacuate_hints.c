@@ -12,9 +12,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/maintenance/evacuate.h"
-#include "engine/maintenance/evacuate_i.h"
-#include "engine/state/core_i.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/maintenance/maintenance_i.h"
+#include "engine/state/state.h"
 #include "util/json.h"
 #include "util/mem.h"
 

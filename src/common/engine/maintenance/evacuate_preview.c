@@ -10,10 +10,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "engine/forecast/forecast.h"
 #include "engine/hosts/hosts.h"
 #include "engine/inventory/inventory.h"
-#include "engine/maintenance/evacuate.h"
-#include "engine/state/core_i.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/maintenance/maintenance_i.h"
+#include "engine/state/state.h"
 #include "util/json.h"
 #include "util/mem.h"
 

@@ -11,11 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/allocation/allocation.h"
+#include "engine/forecast/forecast.h"
 #include "engine/hosts/hosts.h"
 #include "engine/inventory/inventory.h"
-#include "engine/maintenance/evacuate.h"
-#include "engine/maintenance/evacuate_i.h"
-#include "engine/state/core_i.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/maintenance/maintenance_i.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"

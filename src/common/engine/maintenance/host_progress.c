@@ -13,11 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/forecast/forecast.h"
 #include "engine/hosts/hosts.h"
-#include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/maintenance.h"
+#include "engine/maintenance/maintenance_i.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/buf.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -182,6 +183,18 @@ void vs_remaining_vms_json(const struct vs_remaining_vms *r,
 }
 
 /* ---- who is to be empty ------------------------------------------------------- */
+
+/* A host that is to become empty. */
+struct vs_draining_hosts {
+	char host[VS_MOID_LEN];
+	int64_t start;			/* of Slurm's reservation, s since the
+					 * epoch */
+	char *nodes;			/* of what is planned, */
+	int64_t nodes_at;		/* as it was then */
+	bool told, told_empty;		/* in the log */
+	bool there;			/* it still is to be */
+	UT_hash_handle hh;
+};
 
 static struct {
 	struct vs_draining_hosts *leaving;	/* uthash by host */

@@ -9,12 +9,11 @@
 #include <string.h>
 #include "engine/hosts/hosts.h"
 #include "engine/jobs/jobs.h"
-#include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/maintenance.h"
-#include "engine/maintenance/vm_actions.h"
+#include "engine/maintenance/maintenance_i.h"
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
 #define AGAIN_MS 5000
 #define VACATE_AGAIN_MS 60000

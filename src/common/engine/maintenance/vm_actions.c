@@ -16,9 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/maintenance/maintenance.h"
-#include "engine/maintenance/vm_actions.h"
-#include "engine/state/core_i.h"
-#include "engine/state/each.h"
+#include "engine/maintenance/maintenance_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 #define LEND_EVERY 64		/* nodes */
@@ -191,7 +190,7 @@ static int stands(const struct vs_core *c, struct vs_err *err)
 }
 
 /* slurmctld's threads go first: with the next node nothing of before holds. Not by
- * each.h, for these are the names that were asked for. */
+ * each.c, for these are the names that were asked for. */
 static void breathe(size_t i)
 {
 	if (i % LEND_EVERY == LEND_EVERY - 1)

@@ -16,9 +16,9 @@
 #include "engine/hosts/hosts.h"
 #include "engine/jobs/jobs.h"
 #include "engine/metrics/metrics_i.h"
+#include "engine/prefetch/prefetch.h"
 #include "engine/report/report.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/clone_quota.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "util/mem.h"
 
@@ -229,7 +229,7 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 	}
 }
 
-/* Between two slices. False: the configuration is another one now. Not by each.h, for
+/* Between two slices. False: the configuration is another one now. Not by each.c, for
  * how long the lock was held is a metric. */
 static bool lend(struct vs_core *c, struct vs_metrics_facts *f,
 		 int64_t *since_us)

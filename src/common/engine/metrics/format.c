@@ -16,8 +16,7 @@
 #include <string.h>
 #include "engine/clone_source/clone_source.h"
 #include "engine/metrics/metrics_i.h"
-#include "engine/state/core_i.h"
-#include "engine/state/durations.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 #include "util/name.h"
 #include "vcenter/transport/tally.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "engine/metrics/http_request.h"
+#include "engine/metrics/metrics_i.h"
 #include "util/mem.h"
 
 #define OPENMETRICS "application/openmetrics-text"

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What of the engine is read for the metrics' page (collect.c), and its text
- * (format.c).
+ * What of the engine is read for the metrics' page (collect.c), its text
+ * (format.c), and the requests for it (http_request.c).
  */
 #ifndef VS_ENGINE_METRICS_I_H
 #define VS_ENGINE_METRICS_I_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include "engine/state/core_i.h"
+#include "engine/clone_source/clone_source.h"
+#include "engine/metrics/metrics.h"
 #include "util/buf.h"
 #include "util/err.h"
 
@@ -74,5 +77,25 @@ void vs_metrics_facts_free(struct vs_metrics_facts *f);
 /* The text, for what metrics.h's type says. -1 VS_E_BUG: it is too long. */
 int vs_metrics_text(const struct vs_metrics_facts *f, bool openmetrics,
 		    struct vs_buf *out, struct vs_err *err);
+
+/* ---- http_request.c: as much of HTTP as one page needs. Pure ------ */
+
+#define VS_METRICS_REQUEST_MAX 8192	/* longer ones are refused */
+
+struct vs_metrics_request {
+	int status;		/* 200, or why not: 400, 404, 405, 431, 505 */
+	bool openmetrics;	/* the answer's format, by Accept */
+};
+
+/* 1: more bytes are needed; 0: *out says what to answer. No shorter piece of the
+ * same bytes says anything else than 1 or the same. */
+int vs_metrics_request_parse(const char *text, size_t len,
+			     struct vs_metrics_request *out);
+const char *vs_metrics_type(bool openmetrics);	/* the content type */
+/* Status line and headers for a body of so many bytes of this type, into out; its
+ * length. The connection is closed after it. */
+#define VS_METRICS_HEAD_MAX 320
+size_t vs_metrics_head(int status, const char *type, size_t body,
+		       char out[VS_METRICS_HEAD_MAX]);
 
 #endif

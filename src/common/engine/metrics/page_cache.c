@@ -9,7 +9,7 @@
 #include <string.h>
 #include "engine/metrics/metrics.h"
 #include "engine/metrics/metrics_i.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 #define LOOK_MS 1000

@@ -16,10 +16,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "engine/rpc/rpc.h"
 #include "engine/metrics/metrics.h"
-#include "engine/metrics/http_request.h"
-#include "engine/rpc/poll_server.h"
+#include "engine/metrics/metrics_i.h"
+#include "engine/rpc/rpc.h"
 #include "util/mem.h"
 
 #define CONNS_MAX 8

@@ -5,7 +5,7 @@
 #ifndef VS_ENGINE_PREEMPTION_H
 #define VS_ENGINE_PREEMPTION_H
 
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
 /* reclaim_idle.c: idle warm VMs that stand in a waiting job's way; lock held */
 void vs_reclaim(struct vs_core *c, int64_t now_ms);

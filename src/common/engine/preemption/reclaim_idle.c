@@ -13,7 +13,7 @@
 #include "engine/hosts/hosts.h"
 #include "engine/jobs/jobs.h"
 #include "engine/preemption/preemption.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "plan/allocation/freed_by.h"
 #include "util/mem.h"
@@ -493,7 +493,7 @@ void vs_reclaim(struct vs_core *c, int64_t now_ms)
 	if (vs_query_blocked(c))
 		return;
 	/* A few a pass, so that a long queue costs no more than a short one: jobs,
-	 * which each.h does not have. */
+	 * which each.c does not have. */
 	n = vs_jobs_next(true, now_ms, &turn, jobs, PER_PASS);
 	for (size_t i = 0; i < n && all.epoch == c->epoch; i++) {
 		job_reclaim(c, jobs[i], &all, now_ms);

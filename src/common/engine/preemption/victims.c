@@ -15,7 +15,7 @@
 #include "engine/forecast/forecast.h"
 #include "engine/jobs/jobs.h"
 #include "engine/preemption/preemption.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 

@@ -15,7 +15,7 @@
 #include "engine/jobs/jobs.h"
 #include "engine/prefetch/prefetch.h"
 #include "engine/prefetch/prefetch_i.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 #define LATE_MS 60000		/* its end and our start are estimates */

@@ -18,15 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/allocation/allocation.h"
-#include "engine/allocation/claim_events.h"
 #include "engine/jobs/jobs.h"
 #include "engine/prefetch/prefetch.h"
 #include "engine/prefetch/prefetch_i.h"
 #include "engine/provision/provision.h"
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/clone_quota.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "util/mem.h"
 

@@ -1,43 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prefetch: what is known of planned jobs and what is made ahead for them.
- * Included by core_i.h.
+ * Prefetch: what Slurm has planned, and the VMs that are made ready for these jobs. The
+ * module owns each node's ahead. The caller holds the core's lock.
  */
 #ifndef VS_ENGINE_PREFETCH_H
 #define VS_ENGINE_PREFETCH_H
 
-#include <sys/queue.h>
-#include "engine/allocation/claim_events.h"
-#include "plan/reconcile/next_action.h"
-
-struct vs_core;
-struct vs_node;
-struct vs_claim;
-
-enum vs_prefetch_state {
-	VS_PREFETCH_NOT,
-	VS_PREFETCH_CLONE,		/* its VM is built, and stays off */
-	VS_PREFETCH_UP,		/* Slurm was asked to power it up */
-	VS_PREFETCH_GOES,		/* no job came: the VM is removed */
-};
-
-struct vs_node_prefetch {		/* of a node */
-	enum vs_prefetch_state state;
-	bool built;		/* it had no VM before */
-	bool rose;		/* UP: Slurm has begun to */
-	uint32_t job;		/* for which it is, or was last, planned */
-	uint32_t spent;		/* it was made ready for this one once */
-	uint64_t read;		/* the last reading that named it */
-	int64_t start_ms;	/* as planned then */
-	int64_t since_ms;	/* in this state */
-	int64_t unneeded_ms;	/* no plan names it since; 0: one does */
-	LIST_ENTRY(vs_node) entry;	/* while it is in some state */
-};
+#include "engine/allocation/allocation.h"
+#include "engine/state/state.h"
 
 /* VMs that are made ready for planned jobs now, and so far. */
 struct vs_prefetched { uint64_t now, made, used, removed; };
 
-/* prefetch.c; lock held */
+/* prefetch.c */
 /* How far ahead planned jobs matter, in s; 0: not at all. */
 int64_t vs_prefetch_within_s(const struct vs_core *c);
 /* What Slurm has planned for nodes within that time. */
@@ -48,10 +23,10 @@ void vs_prefetch_update(struct vs_core *c, int64_t now_ms);
 struct vs_prefetched vs_prefetch_counts(void);
 void vs_prefetch_clear(void);	/* another one's past */
 void vs_prefetch_carry(struct vs_core *c);	/* nodes have other ids now */
-/* Hears of holds that are released, and of nodes that a job gets. */
+/* Hears of claims that are released, and of nodes that a job gets. */
 vs_claim_fn vs_prefetch_claim_changed;
 
-/* headroom.c: what may be had ahead; lock held */
+/* headroom.c: what may be had ahead */
 /* Returns true if jobs that wait now, and power-ups that are on their way,
  * leave this node a VF (or capacity). */
 bool vs_prefetch_has_surplus(struct vs_core *c, const struct vs_node *n,
@@ -61,7 +36,7 @@ bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n);
 /* Powered up ahead, it takes its place: not before jobs that go before its own. */
 bool vs_prefetch_may_place(struct vs_core *c, const struct vs_node *n,
 			   int64_t now_ms);
-/* Where a VM for this node should lie when its job starts: nothing is held,
+/* Where a VM for this node should lie when its job starts: nothing is claimed,
  * hold is filled in for the clone's sake. False: nowhere, as far as is known. */
 bool vs_prefetch_place(struct vs_core *c, struct vs_node *n,
 		       struct vs_claim *hold);

@@ -4,7 +4,7 @@
 #ifndef VS_ENGINE_PREFETCH_I_H
 #define VS_ENGINE_PREFETCH_I_H
 
-#include "engine/state/core_i.h"
+#include "engine/prefetch/prefetch.h"
 
 /* Slurm's plan, as read last; planned: soonest start first. */
 struct vs_coming { int id; uint32_t job; int64_t at_ms; };

@@ -12,10 +12,9 @@
  */
 #include <string.h>
 #include "engine/allocation/allocation.h"
-#include "engine/provision/drs_advice.h"
-#include "engine/provision/drs_advice_i.h"
 #include "engine/provision/provision.h"
-#include "engine/state/core_i.h"
+#include "engine/provision/provision_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"

@@ -17,9 +17,9 @@
 #include "engine/jobs/jobs.h"
 #include "engine/provision/provision.h"
 #include "engine/slurm/outbox.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
-#include "engine/vmspec/move.h"
+#include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
 #define TRIES_HERE 2		/* faults of no clear cause, on one host */

@@ -8,8 +8,8 @@
 #include "engine/clone_source/clone_source.h"
 #include "engine/inventory/inventory.h"
 #include "engine/provision/provision.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/clone_quota.h"
+#include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 

@@ -15,7 +15,7 @@
 #include "engine/jobs/jobs.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/slurm/outbox.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 
 #define ASK_MS 2000

@@ -16,12 +16,10 @@
 #include "engine/allocation/allocation.h"
 #include "engine/hosts/hosts.h"
 #include "engine/jobs/jobs.h"
-#include "engine/jobs/startup_times.h"
 #include "engine/provision/provision.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/slurm/outbox.h"
-#include "engine/state/core_i.h"
-#include "engine/state/durations.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 
 #define ASK_MS 5000

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/reconcile/reconcile.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 static char *path_of(const struct vs_core *c, const struct vs_vm *vm)

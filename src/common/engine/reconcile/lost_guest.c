@@ -21,7 +21,7 @@
 #include "engine/reconcile/reconcile.h"
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 
 #define STUCK_MS 5000

@@ -19,8 +19,8 @@
 #include <string.h>
 #include "engine/allocation/allocation.h"
 #include "engine/reconcile/reconcile.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/removal_guard.h"
+#include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 

@@ -13,11 +13,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/maintenance/evacuate.h"
+#include "engine/maintenance/maintenance.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/removal_guard.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "plan/allocation/shared_capacity.h"
 #include "util/mem.h"

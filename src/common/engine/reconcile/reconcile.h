@@ -6,8 +6,8 @@
 #ifndef VS_ENGINE_RECONCILE_H
 #define VS_ENGINE_RECONCILE_H
 
-#include "engine/allocation/claim_events.h"
-#include "engine/state/core_i.h"
+#include "engine/allocation/allocation.h"
+#include "engine/state/state.h"
 
 /* node.c: one node's comparison; lock held. Hears of jobs that claim a node. */
 vs_claim_fn vs_node_claim_changed;

@@ -10,9 +10,8 @@
 #include "engine/reconcile/reconcile.h"
 #include "engine/report/report.h"
 #include "engine/report/report_i.h"
-#include "engine/state/core_i.h"
-#include "engine/state/durations.h"
-#include "engine/tasks/removal_guard.h"
+#include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -209,7 +208,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names first: parents come and go while the lock is lent, and each.h has none. */
+/* Names first: parents come and go while the lock is lent, and each.c has none. */
 static char **names_of(const struct vs_core *c, size_t *n)
 {
 	char **names = vs_calloc((size_t)vs_clone_sources_count(c) + 1,

@@ -7,7 +7,7 @@
 #include "engine/allocation/allocation.h"
 #include "engine/checks/site_checks.h"
 #include "engine/report/report.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/json.h"
 
 /* What concerns the account alone is for operators. */

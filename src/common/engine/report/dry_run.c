@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/allocation/allocation.h"
+#include "engine/clone_source/clone_source.h"
 #include "engine/forecast/forecast.h"
 #include "engine/preemption/preemption.h"
 #include "engine/report/report.h"
 #include "engine/report/report_i.h"
-#include "engine/state/core_i.h"
-#include "engine/state/durations.h"
-#include "engine/tasks/clone_quota.h"
+#include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -65,7 +65,7 @@ bool vs_plan_stands(const struct vs_core *c, const struct vs_plan_base *b)
 	return c->epoch == b->epoch && vs_load_seq() == b->load_seq;
 }
 
-/* The nodes of a plan and not all, so each.h does not do; a plan ends also when the
+/* The nodes of a plan and not all, so each.c does not do; a plan ends also when the
  * inventory is loaded again. */
 bool vs_plan_yield(const struct vs_core *c, const struct vs_plan_base *b)
 {

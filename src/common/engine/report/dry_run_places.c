@@ -17,7 +17,7 @@
 #include "engine/hosts/hosts.h"
 #include "engine/jobs/jobs.h"
 #include "engine/report/report_i.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 #define NODES_AT_ONCE 128	/* read under the lock, 0.1 ms */
@@ -175,7 +175,7 @@ static enum got all_read(struct vs_core *c, struct vs_plan_places *p,
 	vs_snapshot_free(&p->snap);
 	vs_snapshot_begin(&p->snap, &env, &tables);
 	vs_lock_yield_to(all_alloc, p);
-	/* Not by each.h: what has changed meanwhile is read again at the end. */
+	/* Not by each.c: what has changed meanwhile is read again at the end. */
 	for (int i = 0; i < PIECES_MAX && vs_plan_stands(c, b); i++) {
 		env_fill(c, &env);
 		if (!vs_snapshot_stands(&p->snap, &env))

@@ -12,8 +12,7 @@
 #include "engine/maintenance/maintenance.h"
 #include "engine/report/report.h"
 #include "engine/report/report_i.h"
-#include "engine/state/core_i.h"
-#include "engine/state/each.h"
+#include "engine/state/state.h"
 #include "util/json.h"
 #include "util/mem.h"
 

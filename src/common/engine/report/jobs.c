@@ -15,9 +15,9 @@
 #include "engine/jobs/jobs.h"
 #include "engine/report/report.h"
 #include "engine/report/report_i.h"
+#include "engine/slurm/lookup.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
-#include "engine/state/each.h"
+#include "engine/state/state.h"
 #include "util/hash.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -288,7 +288,7 @@ void vs_report_jobs(struct vs_core *c, struct json_object *top,
 	}
 	refused_add(&a.rows);
 	vs_lock_yield_to(slurm_ask, &a);
-	/* Jobs are no nodes, so each.h is of no use. */
+	/* Jobs are no nodes, so each.c is of no use. */
 	for (struct row *r = a.rows; r; r = r->hh.next, i++) {
 		if (!a.l.jobs[i].there)
 			continue;

@@ -10,6 +10,7 @@
 #include "engine/report/report.h"
 #include "engine/report/report_i.h"
 #include "engine/slurm/lookup.h"
+#include "engine/state/state.h"
 #include "util/hostlist.h"
 #include "util/json.h"
 #include "util/mem.h"

@@ -256,7 +256,8 @@
 #define VS_ENGINE_REPORT_H
 
 #include <stdint.h>
-#include "engine/state/core_i.h"
+#include "engine/clone_source/clone_source.h"
+#include "engine/state/state.h"
 
 struct json_object;
 /* ---- report.c: takes the lock ---- */

@@ -7,7 +7,7 @@
 #define VS_ENGINE_REPORT_I_H
 
 #include "engine/slurm/lookup.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
 /* Slurm is asked meanwhile, with the lock given back. */
 void vs_report_nodes(struct vs_core *c, struct json_object *top,

@@ -10,16 +10,14 @@
 #include "engine/clone_source/clone_source.h"
 #include "engine/forecast/forecast.h"
 #include "engine/jobs/jobs.h"
-#include "engine/maintenance/vm_actions.h"
-#include "engine/provision/drs_advice.h"
+#include "engine/maintenance/maintenance.h"
+#include "engine/prefetch/prefetch.h"
+#include "engine/provision/provision.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/report/report.h"
 #include "engine/report/report_i.h"
 #include "engine/slurm/lookup.h"
-#include "engine/state/core_i.h"
-#include "engine/state/durations.h"
-#include "engine/tasks/clone_quota.h"
-#include "engine/tasks/removal_guard.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
@@ -134,7 +132,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	return o;
 }
 
-/* By name and not by each.h: another configuration may come while Slurm is asked, or
+/* By name and not by each.c: another configuration may come while Slurm is asked, or
  * after that. */
 void vs_report_nodes(struct vs_core *c, struct json_object *top,
 		     const struct vs_viewer *viewer)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See poll_server.h. Sockets never block; a client has its time, however many bytes
+ * A server of rpc.h. Sockets never block; a client has its time, however many bytes
  * trickle meanwhile, and less of it while all places are taken.
  */
 #ifndef _GNU_SOURCE
@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "engine/rpc/poll_server.h"
+#include "engine/rpc/rpc.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/time.h"

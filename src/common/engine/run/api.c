@@ -25,7 +25,7 @@
 #include "engine/run/api.h"
 #include "engine/run/run.h"
 #include "engine/slurm/outbox.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"

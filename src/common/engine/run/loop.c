@@ -13,26 +13,23 @@
 #include "engine/allocation/allocation.h"
 #include "engine/checks/checks.h"
 #include "engine/checks/site_checks.h"
-#include "engine/control/control.h"
 #include "engine/clone_source/clone_source.h"
+#include "engine/control/control.h"
 #include "engine/forecast/forecast.h"
 #include "engine/hosts/hosts.h"
 #include "engine/jobs/jobs.h"
-#include "engine/maintenance/evacuate.h"
 #include "engine/maintenance/maintenance.h"
-#include "engine/maintenance/vm_actions.h"
-#include "engine/state/each.h"
+#include "engine/metrics/metrics.h"
 #include "engine/persist/persist.h"
 #include "engine/preemption/preemption.h"
 #include "engine/prefetch/prefetch.h"
 #include "engine/provision/provision.h"
 #include "engine/reconcile/reconcile.h"
-#include "engine/run/loop_i.h"
 #include "engine/run/run.h"
+#include "engine/run/run_i.h"
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/clone_quota.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "util/crash.h"
 #include "util/mem.h"
@@ -121,7 +118,7 @@ static bool rests(const struct vs_node *n)
 		n->wanted == VS_DESIRED_GONE || n->wanted == VS_DESIRED_AHEAD);
 }
 
-/* Let slurmctld's threads have the lock. False: nothing of before holds. Not by each.h:
+/* Let slurmctld's threads have the lock. False: nothing of before holds. Not by each.c:
  * to place a vMotion takes long, and a pass ends when the inventory is gone. */
 static bool breathe(struct vs_core *c, size_t i)
 {

@@ -7,7 +7,9 @@
 #define VS_ENGINE_RUN_H
 
 #include "engine/metrics/metrics.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
+
+struct vs_outbox_request;
 
 /* ---- reconfigure.c: the lock is held ---- */
 

@@ -11,13 +11,11 @@
  */
 #include <string.h>
 #include "engine/hosts/hosts.h"
-#include "engine/maintenance/evacuate.h"
-#include "engine/maintenance/vm_actions.h"
+#include "engine/maintenance/maintenance.h"
 #include "engine/persist/persist.h"
 #include "engine/run/run.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/clone_quota.h"
-#include "engine/tasks/removal_guard.h"
+#include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
 #include "util/json.h"
 #include "util/mem.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "engine/inventory/inventory.h"
 #include "engine/run/run.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 static const char **distinct(size_t n, const char *(*name)(const struct vs_core *,

@@ -6,7 +6,7 @@
  *
  * Rules: the client calls together() around all that belongs together, so each
  * other callback here has the lock, and changes memory only. Threads of slurmctld
- * that want the lock have it between two records; the client walks them, not each.h.
+ * that want the lock have it between two records; the client walks them, not each.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 #include "engine/hosts/hosts.h"
 #include "engine/inventory/inventory.h"
 #include "engine/persist/persist.h"
-#include "engine/provision/drs_advice.h"
 #include "engine/provision/provision.h"
 #include "engine/reconcile/reconcile.h"
 #include "engine/run/run.h"
-#include "engine/state/core_i.h"
-#include "engine/tasks/clone_quota.h"
+#include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "plan/allocation/shared_capacity.h"
+#include "plan/inventory/capability.h"
 #include "util/mem.h"
 #include "util/time.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/slurm/lookup.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 struct vs_viewer vs_lookup_viewer(uint32_t uid)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "util/crash.h"
 #include "util/mem.h"
 #include "util/time.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the thread has to tell Slurm once the lock is dropped (outbox.c). A part of
- * core_i.h, which includes it. Noted with the lock held, said without it.
+ * What the engine's thread has to tell Slurm once the lock is dropped (outbox.c):
+ * noted with the lock held, said without it.
  *
  * Rules: words are said in the order in which they were noted; what many nodes
  * have in common is said once, after the others. Nothing here knows who asks.
@@ -10,7 +10,7 @@
 #define VS_ENGINE_OUTBOX_H
 
 #include "engine/slurm/slurm_ops.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
 struct vs_outbox_request;
 /* Slurm's answer to what was asked with vs_outbox_ask(), in the same turn. The

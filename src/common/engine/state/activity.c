@@ -8,7 +8,7 @@
  * the pause goes with the first of it. VMs that are on may run jobs, and what
  * befalls them may come a few seconds late, not more. Never judges a change.
  */
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
 #define CALM_AFTER_MS 30000
 

@@ -7,7 +7,6 @@
  *
  * Rules: code that changes a fact marks what depends on it. The lock is held.
  */
-#include "engine/state/core_i.h"
 #include "engine/state/state.h"
 #include "util/mem.h"
 

@@ -2,7 +2,7 @@
 /*
  * A node's conditions: how they change, and which of them can be true together.
  *
- * Rules: a condition is set by the module that node_i.h names, and nowhere else.
+ * Rules: a condition is set by the module that node.h names, and nowhere else.
  * The table lists what must not be after a pass of the node, when all that Slurm
  * and vCenter showed has been judged. A row holds for every node, in every state
  * of vCenter's connection. The lock is held.

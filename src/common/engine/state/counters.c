@@ -4,8 +4,7 @@
  * that is held there anyway. Counters of the process; nothing is decided by them.
  */
 #include <string.h>
-#include "engine/state/core_i.h"
-#include "engine/state/durations.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 _Static_assert(VS_DURATIONS <= VS_METRIC_STEPS, "raise VS_METRIC_STEPS");

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "engine/state/core_i.h"
-#include "engine/state/durations.h"
+#include "engine/state/state.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/each.h"
+#include "engine/state/state.h"
 #include "util/mem.h"
 
 #define NODES_SLICE 64		/* between two loans of the lock */

@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "engine/state/core_i.h"
 #include "engine/state/state.h"
 #include "util/mem.h"
 

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "engine/state/core_i.h"
 #include "engine/state/state.h"
 #include "util/log.h"
 #include "util/time.h"

@@ -7,7 +7,6 @@
  * other module is asked. The lock is held.
  */
 #include <string.h>
-#include "engine/state/core_i.h"
 #include "engine/state/state.h"
 
 #define HANGS_MS 60000		/* longer than any task on a VM but a clone */

@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine's state: the one struct, its mutex and its clock, and questions
- * about nodes, VMs and hosts that need nothing else. A part of core_i.h, which
- * includes it. The lock is held unless said.
+ * The engine's state: the one struct, its mutex and its clock, questions about nodes,
+ * VMs and hosts that need nothing else, change marks, findings, durations and counters.
+ * The header that all modules of the engine include: core.h and node.h have its
+ * structs, config.h what plugins fill without them.
+ *
+ * The caller holds the core's lock unless said. No function here waits, but those that
+ * take or lend the lock.
  *
  * Rules: nothing here calls vCenter, Slurm or another module of the engine.
  */
 #ifndef VS_ENGINE_STATE_H
 #define VS_ENGINE_STATE_H
 
-#include "engine/state/core_i.h"
+#include "engine/state/config.h"
+#include "engine/state/core.h"
+#include "engine/state/node.h"
+#include "plan/checks/checks.h"
+#include "plan/inventory/clone_source.h"
+#include "util/err.h"
+#include "util/times.h"
 #include "vs_config.h"
+
+struct json_object;
 
 /* ---- lock.c: no lock held, unless said ----------------------------------- */
 
@@ -49,6 +61,21 @@ extern _Thread_local bool vs_lock_not_needed;
 void vs_wake(void);
 /* The monotonic time in ms; tests bring a clock of their own. */
 int64_t vs_clock(void);
+
+/* ---- each.c: each node or host in turn ------------------------------------- */
+
+/* slurmctld's threads have the lock between two slices: no pointer from before is
+ * kept. */
+typedef void vs_each_node_fn(struct vs_core *c, struct vs_node *n, void *arg);
+typedef void vs_each_host_fn(struct vs_core *c, struct vs_host *h, void *arg);
+
+/* Calls fn for each node, by id. Returns true if that were all. Returns false if
+ * another configuration came: its nodes are others, and fn was called for some of
+ * the old ones. */
+bool vs_each_node(struct vs_core *c, vs_each_node_fn *fn, void *arg);
+/* The same for each host that was there at the start and still is; the lock is lent
+ * after each of them, for what is asked of a host takes long. */
+bool vs_each_host(struct vs_core *c, vs_each_host_fn *fn, void *arg);
 
 /* ---- node_queries.c: a node, its VM and its jobs --------------------------- */
 
@@ -236,7 +263,27 @@ bool vs_client_retry_taken(void);
  * may be other than we believe. */
 bool vs_failure_is_unconfirmed(enum vs_code code);
 
-/* ---- durations.c: times (the rest of it: durations.h) ------------------------------ */
+/* ---- durations.c: how long clones, power-ons and boots take here -------------- */
+
+#define VS_DURATION_BOOT VS_OPS		/* from on to registered */
+#define VS_DURATION_CLONE_SOURCE (VS_OPS + 1) /* a parent, until clones are made of it */
+#define VS_DURATIONS (VS_DURATION_CLONE_SOURCE + 1)
+
+struct vs_durations {
+	char template_moid[VS_MOID_LEN], name[VS_LABEL_LEN];
+	uint32_t known;			/* a bit for each of ms[] */
+	int64_t ms[VS_DURATIONS];	/* by enum vs_op_type, VS_DURATION_ */
+	UT_hash_handle hh;
+};
+
+/* One more was measured, of an enum vs_op_type or VS_DURATION_. */
+void vs_duration_note(const struct vs_profile *p, int what,
+		      int64_t ms);
+/* The moving mean; -1: none was measured for this template. */
+int64_t vs_duration_ms(const struct vs_profile *p,
+		       int what);
+void vs_paces_clear(void);
+void vs_report_paces(struct json_object *top);
 
 /* For how many seconds a VM that is asked to go still holds its VF. */
 int64_t vs_power_down_s(const struct vs_core *c);
@@ -246,5 +293,69 @@ int64_t vs_forecast_down_ms(void);
 /* Writes a time, in s since the epoch, as people read it: "14:05", or with the day
  * if that isn't today. No lock is needed. */
 void vs_clock_text(int64_t at, char *out, size_t size);
+
+/* ---- activity.c: how soon the engine must hear of changes ---------------------- */
+
+/* Tells the client. stirs: something is wanted or under way; keeps: some VMs are kept
+ * on. */
+void vs_activity_publish(struct vs_core *c, bool stirs, bool keeps,
+			 int64_t now_ms);
+void vs_activity_wake(int64_t now_ms);	/* an operator asks: at once */
+
+/* ---- counters.c: what is counted for the metrics where it happens --------------- */
+
+/* Counters of the process: nothing is decided by them. */
+
+#define VS_HIST_BOUNDS 12
+/* Durations by their upper bounds, the last one without. */
+struct vs_hist {
+	uint64_t n[VS_HIST_BOUNDS + 1];	/* not cumulated */
+	int64_t sum_ms;
+};
+extern const int64_t vs_hist_step_ms[VS_HIST_BOUNDS];
+extern const int64_t vs_hist_wait_ms[VS_HIST_BOUNDS];
+
+#define VS_METRIC_STEPS 16 /* room for enum vs_op_type and VS_DURATION_BOOT */
+struct vs_metrics {
+	struct vs_hist steps[VS_METRIC_STEPS];
+	uint64_t failed[VS_METRIC_STEPS][VS_CODES];
+	uint64_t starts;		/* VMs that we switched on and that came up */
+	uint64_t given_up[VS_CODES];	/* nodes, to Slurm */
+	struct vs_hist vf_wait;		/* of jobs, until they began */
+	struct vs_clone_source_counts {	/* by kind of their clones */
+		uint64_t made, failed, ended;
+	} parents[VS_CLONE_KINDS];
+};
+
+/* What was counted so far. */
+const struct vs_metrics *vs_metrics_counted(void);
+void vs_metrics_clear(void);
+/* A step, of enum vs_op_type or VS_DURATION_BOOT, took so long. */
+void vs_metrics_duration(int step, int64_t ms);
+void vs_metrics_failed(int step, enum vs_code code);
+void vs_metrics_released(enum vs_code code);
+/* Its slurmd has registered after our power-on; ms: since it was seen on, 0: not
+ * known. */
+void vs_metrics_started(int64_t ms);
+/* Its guest was asked to shut down, and it is off now. */
+void vs_metrics_off_asked(struct vs_node *n, int64_t asked_ms);
+void vs_metrics_off(struct vs_node *n, bool is_off,
+		    int64_t now_ms);
+/* A clone source for clones of this kind was made, failed, or was removed. */
+void vs_metrics_clone_source_made(enum vs_clone_type kind);
+void vs_metrics_clone_source_failed(enum vs_clone_type kind);
+void vs_metrics_clone_source_ended(enum vs_clone_type kind);
+/* slurmctld was kept so long by us: as it felt, and our own work. No lock is needed. */
+void vs_timed_add(enum vs_timed what, int64_t us, int64_t cpu_us);
+struct vs_times *vs_timed(enum vs_timed what, bool cpu);
+/* A job was refused / begins; r: its last refusal, NULL: there was none. */
+void vs_metrics_pending(struct vs_pending *r, enum vs_pending_reason lacks,
+			int64_t now_ms);
+void vs_metrics_began(const struct vs_pending *r,
+		      int64_t now_ms);
+/* The URL at which the metrics are served, "": they are not; why not, "": it is
+ * not configured. Set: is it another than before? */
+bool vs_metrics_place_set(const char *at, const char *why);
+void vs_metrics_place(const char **at, const char **why);
 
 #endif

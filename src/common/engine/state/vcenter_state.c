@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
 #include "engine/state/state.h"
 #include "util/mem.h"
 

@@ -17,9 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
-#include "engine/tasks/clone_quota.h"
-#include "engine/tasks/clone_quota_i.h"
+#include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
+#include "engine/tasks/tasks_i.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"

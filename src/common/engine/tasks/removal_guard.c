@@ -14,9 +14,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
-#include "engine/tasks/removal_guard.h"
-#include "engine/tasks/removal_guard_i.h"
+#include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
+#include "engine/tasks/tasks_i.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/time.h"

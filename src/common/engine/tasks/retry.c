@@ -6,6 +6,7 @@
  * Rules: nothing else writes n->retry. What a failure leads to is decided by the
  * caller (provision/failures.c). The lock is held.
  */
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 
 void vs_retry_reset(struct vs_node *n)

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "util/hash.h"
 #include "util/mem.h"

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls to vCenter that are under way, beside their limits (tasks.c). The lock is
- * held.
+ * What limits the changes that slurm-vsphere makes in vCenter: the calls that are
+ * under way beside their limits (tasks.c), when a node's next call may be sent
+ * (retry.c), how many VMs may be created in an hour and whether clones get their
+ * devices at once (clone_quota.c), and how many VMs may be removed without a request
+ * (removal_guard.c).
  *
- * Rules: nothing here knows for what a call is. Those of nodes and of clone
+ * The module owns the calls under way, the quota, the removal limit and each node's
+ * op, retry and braked. The caller holds the core's lock. No function here calls
+ * vCenter or Slurm, and none waits.
+ *
+ * Rules: nothing here knows for what a call is. Calls of nodes and of clone
  * sources count for the host on which they work.
  */
 #ifndef VS_ENGINE_TASKS_H
 #define VS_ENGINE_TASKS_H
 
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
+#include "util/json.h"
+
+struct json_object;
+struct vs_vc_found;
+
+/* ---- tasks.c: calls that are under way -------------------------------------- */
 
 /*
  * Sets the node's call, in the place of the one before: it began at now_ms; id is
@@ -18,8 +31,8 @@
  */
 void vs_op_set(struct vs_core *c, struct vs_node *n, enum vs_op_type kind,
 	       uint64_t id, const char *vm, const char *host, int64_t now_ms);
-/* The list of nodes that have a call, made anew when nodes are others: none has;
- * this one has. */
+/* The list of nodes that have a call, built again when the nodes are others: empties
+ * it; adds this node. */
 void vs_tasks_busy_none(struct vs_core *c);
 void vs_tasks_busy_add(struct vs_core *c, struct vs_node *n);
 /* The node's call is this task (its moId). */
@@ -54,19 +67,19 @@ void vs_tasks_clear(void);
 /* How many are under way on each host, by host->index. The array is the core's,
  * and true until a call begins or ends, or vCenter shows other hosts. */
 const int *vs_tasks_by_host(struct vs_core *c);
-/* Is there room for one more call of this action within MaxProvisioning= or
+/* May one more call of this action be sent within MaxProvisioning= or
  * MaxPowerOps=? */
 bool vs_op_affords(const struct vs_core *c, enum vs_action action);
 /* No more calls may be sent to this host (moId) now. */
 bool vs_op_host_full(const struct vs_core *c, const char *host);
-/* How many count for MaxProvisioning=, and for MaxPowerOps=. Who makes calls for
- * something else than a node adds its own. */
+/* How many count for MaxProvisioning=, and for MaxPowerOps=. A module that makes calls
+ * for something else than a node adds its own. */
 int vs_tasks_provisioning(void);
 int vs_tasks_power_ops(void);
 void vs_tasks_provisioning_add(int by);
 void vs_tasks_power_add(int by);
-/* Strays: clones of ours, under way, of which no node is known. Adds one; ends the
- * one with this id, if there is one; is a task one of them? */
+/* Unowned tasks: clones by slurm-vsphere that are under way, and of which no node is
+ * known. Adds one; ends the one with this id, if there is one; is a task one of them? */
 void vs_unowned_task_add(uint64_t id, const char *task, int64_t now_ms);
 bool vs_unowned_task_end(uint64_t id);
 bool vs_unowned_task_is_known(const char *task);
@@ -101,5 +114,106 @@ void vs_retry_error(struct vs_node *n, const struct vs_err *err);
 void vs_retry_reread(const struct vs_core *c, struct vs_node *n);
 /* The node waits for no poll any more. */
 void vs_retry_reread_end(struct vs_node *n);
+
+/* ---- clone_quota.c: MaxClonesPerHour= ----------------------------------------- */
+
+/* A clone was sent for the node; or for no node. */
+void vs_clones_sent(struct vs_node *n);
+void vs_clones_note_one(void);
+/* The node has been given (or loses) a place for a VM that must be created. */
+void vs_clones_owe(struct vs_node *n, bool owed);
+/* Once after some of them: may more jobs begin? Writes no time at which they may. */
+void vs_clones_assess(struct vs_core *c);
+/* Will a VM be created for the node once it has a place for that job? Asked
+ * before it has one. */
+bool vs_clones_needed(const struct vs_core *c, const struct vs_node *n,
+		      uint32_t job);
+/* Once a turn: minutes pass, nodes are others. */
+void vs_clones_update(struct vs_core *c);
+/* Returns why the quota keeps new jobs from this node (vm: its VM, or NULL), or NULL
+ * if it doesn't. */
+const char *vs_clones_blocked(struct vs_core *c, const struct vs_node *n,
+			      const struct vs_vm *vm);
+/* Most of the hour's quota is used: the rest is for jobs. */
+bool vs_clones_scarce(const struct vs_core *c);
+/* Seconds since the epoch at which more VMs may be created; 0: now. */
+int64_t vs_clones_open(const struct vs_core *c);
+/* The quota's findings, for the preflight. */
+void vs_clones_check(struct vs_core *c);
+/* How many VMs were created in the last hour. */
+int vs_clones_hour(void);
+/* No VM was created. */
+void vs_clones_clear(void);
+/* For the state file; the caller frees it. What is read and isn't as expected is left
+ * out. */
+struct json_object *vs_clones_json(void);
+void vs_clones_read(struct vs_j list);
+
+/* ---- clone_quota.c: do clones get their VFs and devices at once? --------------- */
+
+/* A vCenter, by its instanceUuid and its build. */
+struct vs_vcenter_id { char uuid[VS_UUID_LEN], build[64]; };
+
+/* vCenter is there: which one it is. */
+void vs_clone_way_found(const struct vs_vc_found *f);
+/* The one that answers; uuid "": none has yet. */
+const struct vs_vcenter_id *vs_vcenter_now(void);
+/* Are clones made without VFs and devices, which a reconfiguration adds? */
+bool vs_clone_way_plain(void);
+/*
+ * Has a clone, or a reconfiguration after one, shown which way this vCenter takes?
+ * Until then clones are sent with VFs and devices. A clone that vCenter refuses for
+ * them costs its VM VS_CLONE_TRIAL_CALLS more: another clone and a reconfiguration.
+ */
+#define VS_CLONE_TRIAL_CALLS 2
+bool vs_clone_way_known(void);
+/* Is this node's clone one of them? Not where its adapter takes none. */
+bool vs_node_clone_plain(const struct vs_node *n);
+/*
+ * The node's clone or reconfiguration has ended; err NULL: it succeeded. Returns true
+ * if vCenter refused the clone for its devices: it is sent again without them, and
+ * nothing is to blame. Else returns false.
+ */
+bool vs_clone_way_end(const struct vs_node *n,
+		      const struct vs_node_op *was, const struct vs_err *err);
+/* The vCenter that made a clone with devices, and the one that refused one, for the
+ * state file. NULL: there was none. The caller frees it. */
+struct json_object *vs_clone_taken_json(void);
+struct json_object *vs_clone_refused_json(void);
+void vs_clone_taken_read(struct vs_j j);
+void vs_clone_refused_read(struct vs_j j);
+
+/* ---- removal_guard.c: the removal limit ---------------------------------------- */
+
+/* Returns true if the removal limit permits that this VM is powered off or destroyed
+ * without a request of Slurm's, and counts the VM once. A permit is final. */
+bool vs_removal_check(enum vs_removal_state *state, const char *vm,
+		      const char *name);
+/* Is the limit reached? An operator has to look then. */
+bool vs_removal_limit_is_reached(void);
+/* How many VMs this cluster has: the limit depends on that. */
+void vs_removal_limit_set(int vms);
+/* Sets whether the limit has permitted the removal of this node's VM. */
+void vs_removal_node_set(struct vs_node *n, enum vs_removal_state braked);
+/* Forgets all VMs whose removal was permitted: the limit is not reached any more. */
+void vs_removal_release(void);
+/* Counts this VM as removed in this minute, since the epoch; confirmed: an operator
+ * has confirmed it, so it does not count. */
+void vs_removal_count(const char *vm, int64_t minute,
+		      bool confirmed);
+void vs_removal_clear(void);
+/* Slurm has powered the VM's node down, or uses it again (ends: false). Across a
+ * restart that is known for ten minutes. */
+void vs_removal_request(const char *node, const char *vm,
+			bool ends);
+/* Was the removal of this node's VM requested, and of this VM unless NULL? */
+bool vs_removal_was_requested(const char *node,
+			      const char *vm);
+void vs_removal_request_note(const char *node, const char *vm,
+			     int64_t minute);
+/* For the state file; the caller frees it. What is read and isn't as expected is
+ * left out as a whole. */
+struct json_object *vs_removal_limit_json(void);
+void vs_removal_limit_read(struct vs_j j);
 
 #endif

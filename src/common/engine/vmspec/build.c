@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
@@ -146,24 +146,25 @@ struct vs_vc_clone vs_clone_base(const struct vs_core *c,
  * own MACs, for the template's guest may use them until it is frozen. */
 int64_t vs_spec_send_instant(struct vs_core *c, const struct vs_node *n,
 			     const struct vs_claim *h,
-			     const struct vs_clone_source *p,
+			     const char *name,
+			     const struct vs_clone_source_key *key,
 			     const struct vs_vc_op *op, struct vs_err *err)
 {
 	VS_SPEC_FREE struct vs_spec s = { .nkv = 0 };
 	struct vs_node as = *n;
 	char uuid[VS_UUID_LEN] = "";
-	struct vs_vc_clone cl = vs_clone_base(c, n->profile, p->name, uuid,
+	struct vs_vc_clone cl = vs_clone_base(c, n->profile, name, uuid,
 					      h->host);
 
-	cl.datastore = p->key.store;
-	as.name = p->name;
-	vs_mac_make(c->cluster_id, p->name, 0, 0, as.mgmt_mac);
+	cl.datastore = key->store;
+	as.name = name;
+	vs_mac_make(c->cluster_id, name, 0, 0, as.mgmt_mac);
 	for (unsigned int k = 0; k < VS_NICS_MAX; k++)
-		vs_mac_make(c->cluster_id, p->name, k + 1, 0, as.macs[k]);
+		vs_mac_make(c->cluster_id, name, k + 1, 0, as.macs[k]);
 	vs_uuid_random(uuid);
-	vs_spec_kv_take(&s, VS_KEY_OWNER, vs_vm_owner_tag(c, p->name, uuid));
+	vs_spec_kv_take(&s, VS_KEY_OWNER, vs_vm_owner_tag(c, name, uuid));
 	vs_spec_kv_take(&s, VS_KEY_CLONE_SOURCE,
-			vs_clone_source_tag_format(&p->key.mark));
+			vs_clone_source_tag_format(&key->mark));
 	vs_spec_kv(&s, VS_KEY_FROM, "");
 	vs_spec_kv(&s, "slurm.vsphere.job", "");
 	vs_spec_kv(&s, "guestinfo.slurm.node", "");

@@ -10,8 +10,9 @@
  * drs_advice.c, evacuate.c); an unknown release counts as the oldest. Never
  * asks which type it is.
  */
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
+#include "plan/inventory/capability.h"
 
 static int release_of(const struct vs_host *h)
 {

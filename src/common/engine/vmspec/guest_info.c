@@ -20,7 +20,7 @@
 #include <strings.h>
 #include <sys/random.h>
 
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/log.h"
 #include "util/mem.h"

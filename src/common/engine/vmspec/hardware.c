@@ -9,7 +9,7 @@
  * can't be asked what the template had. The lock is held.
  */
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "engine/state/core_i.h"
-#include "engine/vmspec/move.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 
 static bool tag_right(const struct vs_node *n, const struct vs_vm *vm,

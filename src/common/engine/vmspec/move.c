@@ -10,13 +10,11 @@
  * the VM, or when it has been moved after all.
  */
 #include <string.h>
-#include "engine/state/core_i.h"
-#include "engine/vmspec/move.h"
+#include "engine/state/state.h"
+#include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
 #define MOVES_FAILED_MAX 2
-
-_Static_assert(VS_MOVE_MOID_LEN == VS_MOID_LEN, "a VM's id has no room");
 
 bool vs_move_failed(struct vs_node *n, const struct vs_vm *vm,
 		    const struct vs_err *err)

@@ -9,7 +9,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 #include "engine/inventory/inventory.h"
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 #include "engine/vmspec/vmspec.h"
 #include "plan/inventory/shared_devices.h"
 #include "util/mem.h"

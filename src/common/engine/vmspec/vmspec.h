@@ -8,7 +8,7 @@
 #ifndef VS_ENGINE_VMSPEC_H
 #define VS_ENGINE_VMSPEC_H
 
-#include "engine/state/core_i.h"
+#include "engine/state/state.h"
 
 /* ---- nics.c -------------------------------------------------------------- */
 
@@ -122,11 +122,12 @@ char *vs_vm_owner_tag(const struct vs_core *c, const char *name,
 struct vs_vc_clone vs_clone_base(const struct vs_core *c,
 				 const struct vs_profile *p, const char *name,
 				 const char *uuid, const char *host);
-/* Queues a full clone that will be frozen, p->name, for such VMs as n's. The
- * call's id, or -1 with err. */
+/* Queues a full clone of that name that will be frozen, by key, for such VMs as n's.
+ * Returns the call's id. Returns -1 and sets err if it can't be sent. */
 int64_t vs_spec_send_instant(struct vs_core *c, const struct vs_node *n,
 			     const struct vs_claim *h,
-			     const struct vs_clone_source *p,
+			     const char *name,
+			     const struct vs_clone_source_key *key,
 			     const struct vs_vc_op *op, struct vs_err *err);
 /* Are clones of the kind made of a parent on their own host? */
 bool vs_clone_source_per_host(const struct vs_core *c, enum vs_clone_type kind);
@@ -135,6 +136,19 @@ int vs_clone_source_key_fill(const struct vs_core *c,
 			     const struct vs_profile *p, const char *host,
 			     const char *store,
 			     struct vs_clone_source_key *out);
+
+/* ---- move.c: a VM that is off and whose place is elsewhere --------------------- */
+
+/* A relocation of this VM failed (vm: NULL if it is gone). Returns true if the VM stays
+ * where it is for good, and nothing else has to be blamed. */
+bool vs_move_failed(struct vs_node *n, const struct vs_vm *vm,
+		    const struct vs_err *err);
+/* A relocation of its VM is done: what failed before counts no more. */
+void vs_move_done(struct vs_node *n);
+/* Can it be moved at all, as far as we know? */
+bool vs_move_may(const struct vs_node *n, const struct vs_vm *vm);
+
+/* ---- mac_shared.c, capability.c ------------------------------------------------ */
 
 /* mac_shared.c: other VMs with a node's MAC; lock held. */
 void vs_macs_check(struct vs_core *c);

@@ -1,12 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A node, the call that is under way for its VM, and who works on it: a part of
- * core_i.h, which brings the parts that a node has.
+ * A node: the call that is under way for its VM, and what each module of the engine
+ * keeps of it. Included by state.h alone, which the others include.
+ *
+ * Rules: a struct that a node embeds is here, so that no header of this module needs
+ * one of a module above it; the module that its comment names alone writes it. The
+ * caller holds the core's lock.
  */
-#ifndef VS_ENGINE_NODE_I_H
-#define VS_ENGINE_NODE_I_H
+#ifndef VS_ENGINE_NODE_H
+#define VS_ENGINE_NODE_H
 
-#include "engine/state/operation.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include "engine/state/config.h"
+#include "plan/inventory/inventory.h"
+#include "plan/reconcile/next_action.h"
+#include "util/err.h"
+#include "util/name.h"
+#include "util/nic.h"
+
+struct vs_clone_source;
+struct vs_core;
+
+enum vs_op_type { VS_OP_NONE, VS_OP_CLONE, VS_OP_RECONFIGURE, VS_OP_RELOCATE,
+		  VS_OP_POWER_ON, VS_OP_SHUTDOWN, VS_OP_POWER_OFF,
+		  VS_OP_DESTROY, VS_OP_ADOPTED, VS_OP_VMOTION, VS_OPS };
+
+/* tasks: one call under way for a node, or just done and not yet shown by vCenter. */
+struct vs_node_op {
+	enum vs_op_type kind;
+	uint64_t id;			/* the client's; 0: done, settling */
+	char task[VS_MOID_LEN];
+	char vm[VS_MOID_LEN], source[VS_MOID_LEN];	/* a clone's parent */
+	char host[VS_MOID_LEN];
+	int64_t since_ms;		/* sent, or done while settling */
+	bool cancel_asked;
+	bool devices;			/* its spec adds VFs or devices */
+};
 
 #define VS_TRIES_MAX 6
 #define VS_AWAIT_MS 15000
@@ -97,6 +128,87 @@ struct vs_node_drain {
 	int64_t at_ms;			/* looked at */
 	enum vs_said said;		/* of its power-down for that */
 	int64_t vacate_ms;		/* its power-down was asked for, 0: not */
+};
+
+/* What the job of its latest claim waited for: jobs/startup_times.c. All 0: it began
+ * before this process. */
+struct vs_startup_times {
+	int64_t began_ms;		/* the job got the node */
+	int64_t lacked_ms;		/* so long had it lacked VFs */
+	int64_t clone_ms, change_ms;	/* change: reconfigured, moved */
+	int64_t on_ms, boot_ms;		/* boot: from on to registered */
+	bool cold;			/* it was not up already */
+	int64_t up_ms;			/* all of the job's were; 0: not yet */
+};
+
+/* Does the removal limit permit that the VM is powered off or destroyed? A permit is
+ * final. tasks/removal_guard.c. */
+enum vs_removal_state {
+	VS_REMOVAL_UNREQUESTED,
+	VS_REMOVAL_PASSED,
+	VS_REMOVAL_WAITS
+};
+
+/* DRS's advice on its present claim: provision/drs_advice.c. */
+struct vs_node_drs {
+	uint64_t id;			/* of a question under way, 0: none */
+	int64_t since_ms;
+	bool settled;			/* it needs no advice any more */
+};
+
+/* Relocations of its VM that failed: vmspec/move.c. */
+struct vs_move {
+	char vm[VS_MOID_LEN];		/* whose moves failed, "": none did */
+	int failed;			/* so often, for the hosts' sake */
+	bool stuck;			/* it is not moved any more */
+};
+
+/* The VM of a node on a host that has to become empty. DUE: it waits for its turn. DRS:
+ * DRS is to move it. STAYS: it can't move, why says it, and its job has to end there. */
+enum vs_vmotion_state { VS_VMOTION_NONE, VS_VMOTION_DUE, VS_VMOTION_DRS,
+			VS_VMOTION_GOES, VS_VMOTION_STAYS };
+
+/* A VM that is to leave its host with its job running: maintenance/evacuate.c. */
+struct vs_vmotion {
+	enum vs_vmotion_state state;
+	char to[VS_MOID_LEN];		/* it goes there, "" */
+	char vm[VS_MOID_LEN];		/* which: beyond the call, if that is lost */
+	char not_to[VS_MOID_LEN];	/* the last try failed there, "" */
+	char why[240];			/* it stays */
+	int tries;
+	int64_t since_ms, again_ms;	/* again: not looked at before */
+};
+
+/* What operators have requested of its VM: maintenance/vm_actions.c. */
+struct vs_vm_actions {
+	bool evict;		/* its VM goes off when no job has it */
+	bool requeue;		/* and its jobs are requeued at once */
+	bool drained;		/* Slurm showed its drain */
+	char rebuild[VS_MOID_LEN];	/* this VM is destroyed, "": none is */
+	char wish[VS_MOID_LEN];	/* the host its VM is to be on next if there is
+				 * capacity, "": any; outlives the request */
+	char why[120];		/* the operator's note, "": none */
+};
+
+enum vs_prefetch_state {
+	VS_PREFETCH_NOT,
+	VS_PREFETCH_CLONE,		/* its VM is built, and stays off */
+	VS_PREFETCH_UP,		/* Slurm was asked to power it up */
+	VS_PREFETCH_GOES,		/* no job came: the VM is removed */
+};
+
+/* Its VM is made ready for a planned job: prefetch/prefetch.c. */
+struct vs_node_prefetch {
+	enum vs_prefetch_state state;
+	bool built;		/* it had no VM before */
+	bool rose;		/* UP: Slurm has begun to */
+	uint32_t job;		/* for which it is, or was last, planned */
+	uint32_t spent;		/* it was made ready for this one once */
+	uint64_t read;		/* the last reading that named it */
+	int64_t start_ms;	/* as planned then */
+	int64_t since_ms;	/* in this state */
+	int64_t unneeded_ms;	/* no plan names it since; 0: one does */
+	LIST_ENTRY(vs_node) entry;	/* while it is in some state */
 };
 
 /* Since when, in ms of vs_clock(): reconcile/node.c. */

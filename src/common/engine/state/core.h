@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine's inside: one struct with everything the core knows, and what
- * its files ask of each other. Only for the engine.
+ * The core's struct, and those of jobs and prologs that wait. Included by state.h
+ * alone, which the other modules include.
  *
  * One mutex (core.lock) guards all of it. The engine's thread takes it for
- * memory work only; it never calls the port with the lock held. Threads of
+ * memory work only; it never calls Slurm with the lock held. Threads of
  * slurmctld take it inside their own locks.
  */
-#ifndef VS_ENGINE_CORE_I_H
-#define VS_ENGINE_CORE_I_H
+#ifndef VS_ENGINE_CORE_H
+#define VS_ENGINE_CORE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include "engine/allocation/allocation.h"
-#include "engine/tasks/removal_guard.h"
-#include "engine/checks/site_checks.h"
-#include "engine/tasks/clone_quota.h"
-#include "engine/prefetch/prefetch.h"
-#include "engine/jobs/startup_times.h"
-#include "engine/forecast/forecast.h"
-#include "engine/provision/drs_advice.h"
-#include "engine/maintenance/maintenance.h"
-#include "engine/vmspec/move.h"
-#include "engine/maintenance/vm_actions.h"
-#include "engine/clone_source/clone_source.h"
+#include "engine/state/config.h"
+#include "engine/state/node.h"
 #include "plan/allocation/ledger.h"
 #include "plan/placement/placement.h"
 #include "plan/placement/snapshot.h"
@@ -31,11 +21,14 @@
 #include "util/log.h"
 #include "util/times.h"
 #include "vcenter/calls/calls.h"
-#include "engine/state/config.h"
-#include "engine/state/counters.h"
-#include "engine/state/node_i.h"
 
-struct vs_outbox_request;
+struct vs_slurm_ops;
+
+struct vs_cluster_policy {	/* a cluster; "": it is as it should */
+	char cluster[VS_MOID_LEN], name[VS_LABEL_LEN], drs[224], ha[224];
+	char dpm[320];
+	bool moves;			/* DRS moves VMs that are on */
+};
 
 struct vs_orphan {			/* managed, and no node has its name */
 	char vm[VS_MOID_LEN], name[VS_LABEL_LEN];
@@ -140,14 +133,5 @@ struct vs_core {
 	struct vs_ledger ledger;
 	LIST_HEAD(, vs_node) busy;	/* nodes with a call under way */
 };
-
-/* activity.c: how soon changes must be known, told to the client; lock held. stirs:
- * something is wanted or under way; keeps: some VMs are kept on. */
-void vs_activity_publish(struct vs_core *c, bool stirs, bool keeps,
-			 int64_t now_ms);
-void vs_activity_wake(int64_t now_ms);	/* an operator asks: at once */
-
-#include "engine/state/state.h"
-#include "engine/state/durations.h"
 
 #endif

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What clone_quota.c keeps, for it and its tests alone. The lock is held. */
-#ifndef VS_ENGINE_CLONE_QUOTA_I_H
-#define VS_ENGINE_CLONE_QUOTA_I_H
+/* What clone_quota.c and removal_guard.c keep, each for itself and its tests. The
+ * caller holds the core's lock. */
+#ifndef VS_ENGINE_TASKS_I_H
+#define VS_ENGINE_TASKS_I_H
 
-#include "engine/state/core_i.h"
+#include "engine/tasks/tasks.h"
+
+/* ---- clone_quota.c ---------------------------------------------------------- */
+
+#define VS_CLONES_MINUTES 60
+#define VS_CLONES_MANY 1000	/* an hour: reported where there is no cap */
 
 /*
  * Whether vCenter takes a clone whose spec adds VFs or devices. Where it has
@@ -40,5 +46,29 @@ void vs_clones_note(struct vs_clones *k, int64_t minute, int n);
 int vs_clones_made(const struct vs_clones *k, int64_t minute);
 /* Pure: the minute in which no more than `max` of them are left. */
 int64_t vs_clones_left(const struct vs_clones *k, int64_t minute, int max);
+
+/* ---- removal_guard.c -------------------------------------------------------- */
+
+#define VS_REMOVAL_MINUTES 10
+struct vs_removal_permit {		/* a VM whose removal was permitted */
+	char vm[VS_MOID_LEN];
+	int64_t minute;			/* since the epoch */
+	bool confirmed;			/* by an operator: not counted */
+	UT_hash_handle hh;
+};
+struct vs_removal_request {	/* Slurm has powered its node down */
+	char node[VS_NAME_LEN];
+	char vm[VS_MOID_LEN];
+	int64_t minute;
+	UT_hash_handle hh;
+};
+struct vs_removal_limit {
+	bool on;
+	struct vs_removal_permit *ends;	/* uthash by vm */
+	struct vs_removal_request *asked;	/* uthash by node */
+	int64_t asked_minute;		/* when these were looked through */
+	int ours;			/* VMs of this cluster */
+};
+extern struct vs_removal_limit vs_removal_limit;
 
 #endif

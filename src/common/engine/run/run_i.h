@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What loop.c knows of its passes over the nodes, for it and its tests. The lock is
  * held. */
-#ifndef VS_ENGINE_LOOP_I_H
-#define VS_ENGINE_LOOP_I_H
+#ifndef VS_ENGINE_RUN_I_H
+#define VS_ENGINE_RUN_I_H
 
-#include "engine/state/core_i.h"
+#include "engine/run/run.h"
 
 struct vs_passes {
 	int64_t full_ms;		/* all nodes were looked at then, */
