@@ -27,7 +27,7 @@ static void nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 
 static bool jobs_run;		/* one on each VM, of id FIRST_JOB and more */
 
-static void nodes_jobs(void *ctx, struct vs_slurm_job *rows, size_t n)
+static void nodes_jobs(void *ctx, struct vs_slurm_node_job *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++) {

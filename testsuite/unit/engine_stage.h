@@ -93,6 +93,17 @@ STAGE void viewer(void *ctx, struct vs_viewer *v)
 	v->sees_nodes = all_nodes || v->is_operator;
 }
 
+/* A port's jobs_read: all jobs run, and their prologs are not answered. */
+STAGE void jobs_configure(void *ctx, struct vs_slurm_job *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (struct vs_slurm_job) {
+			.job = rows[i].job, .there = true, .configuring = true,
+			.is = VS_JOB_RUNNING, .end = INT64_MAX,
+		};
+}
+
 /* What the engine keeps of the sums is what they are. */
 STAGE void sums_are_true(void)
 {

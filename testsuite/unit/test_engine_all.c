@@ -9,14 +9,19 @@
 
 #define WAITS 200
 
-static bool configuring(void *ctx, uint32_t job, int restart)
+static uint32_t requeued;	/* a job that has begun again, 0: none */
+
+/* The last job was cancelled. */
+static void jobs_read(void *ctx, struct vs_slurm_job *rows, size_t n)
 {
-	(void)ctx;
-	(void)restart;
-	return job != WAITS;	/* the last one was cancelled */
+	jobs_configure(ctx, rows, n);
+	for (size_t i = 0; i < n; i++) {
+		rows[i].configuring = rows[i].job != WAITS;
+		rows[i].restart = rows[i].job == requeued;
+	}
 }
 
-static const struct vs_slurm_ops port = { .job_configuring = configuring };
+static const struct vs_slurm_ops port = { .jobs_read = jobs_read };
 
 static size_t waits(void)
 {
@@ -114,6 +119,19 @@ static void the_first_of_them_too(void **state)
 	assert_int_equal(waits(), WAITS - 1);
 }
 
+/* Its old prolog is answered; the new run has a prolog of its own. */
+static void a_job_that_has_begun_again_waits_no_more(void **state)
+{
+	(void)state;
+	all_wait(1, 1);
+	requeued = 5;
+	vs_waits_gone(&vs_core);
+	requeued = 0;
+	assert_int_equal(waits(), WAITS - 2);
+	for (const struct vs_wait *w = vs_waits(); w; w = w->next)
+		assert_int_not_equal(w->job, 5);
+}
+
 /* The file's size is limited to 10 bytes, as a full disk would have it. */
 static void half_an_id_of_a_cluster_is_never_kept(void **state)
 {
@@ -150,6 +168,7 @@ int main(void)
 		cmocka_unit_test(
 			the_last_of_many_waiting_prologs_is_asked_for_too),
 		cmocka_unit_test(the_first_of_them_too),
+		cmocka_unit_test(a_job_that_has_begun_again_waits_no_more),
 		cmocka_unit_test(half_an_id_of_a_cluster_is_never_kept),
 	};
 

@@ -12,9 +12,9 @@
 static struct vs_requesting_job asker = { .job = 50, .rank = 5, .now = T0,
 				 .lasts = 3600 };
 
-static struct vs_slurm_job_look seen[8];
+static struct vs_slurm_job seen[8];
 
-static void jobs_look(void *ctx, struct vs_slurm_job_look *rows, size_t n)
+static void jobs_read(void *ctx, struct vs_slurm_job *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++)
@@ -23,7 +23,7 @@ static void jobs_look(void *ctx, struct vs_slurm_job_look *rows, size_t n)
 				rows[i] = seen[k];
 }
 
-static const struct vs_slurm_ops port = { .jobs_look = jobs_look };
+static const struct vs_slurm_ops port = { .jobs_read = jobs_read };
 
 /* The earliest time for VMs on these, in seconds from now. */
 static int64_t in_s(const char *a, const char *b)
@@ -121,15 +121,15 @@ static void the_job_that_stays_longest_keeps_a_shared_vm(void **state)
 	assert_int_equal(in_s("vm3", NULL), 210);
 	/* Slurm has both; the one that isn't the longest there isn't lost */
 	vs_core.port = &port;
-	seen[0] = (struct vs_slurm_job_look) { .job = 7,
-					       .is = VS_JOB_RUNNING,
-					       .end = T0 + 100 };
-	seen[1] = (struct vs_slurm_job_look) { .job = 8,
-					       .is = VS_JOB_RUNNING,
-					       .end = T0 + 500 };
-	seen[2] = (struct vs_slurm_job_look) { .job = 9,
-					       .is = VS_JOB_RUNNING,
-					       .end = T0 + 50 };
+	seen[0] = (struct vs_slurm_job) { .job = 7,
+					  .is = VS_JOB_RUNNING,
+					  .end = T0 + 100 };
+	seen[1] = (struct vs_slurm_job) { .job = 8,
+					  .is = VS_JOB_RUNNING,
+					  .end = T0 + 500 };
+	seen[2] = (struct vs_slurm_job) { .job = 9,
+					  .is = VS_JOB_RUNNING,
+					  .end = T0 + 50 };
 	vs_forecast_read_slurm(&vs_core);
 	vs_core.port = NULL;
 	assert_int_equal(in_s("vm3", NULL), 110);
@@ -495,15 +495,15 @@ static void ends_and_plans_follow_what_slurm_says(void **state)
 	begin_full();
 	vs_core.port = &port;
 	plan(9, 8, "vm3", 400, 1000);
-	seen[0] = (struct vs_slurm_job_look) { .job = 7,
-					       .is = VS_JOB_RUNNING,
-					       .end = T0 + 700 };
-	seen[1] = (struct vs_slurm_job_look) { .job = 8,
-					       .is = VS_JOB_RUNNING,
-					       .end = T0 + 800 };
-	seen[2] = (struct vs_slurm_job_look) { .job = 9,
-					       .is = VS_JOB_PENDING,
-					       .start = T0 + 450 };
+	seen[0] = (struct vs_slurm_job) { .job = 7,
+					  .is = VS_JOB_RUNNING,
+					  .end = T0 + 700 };
+	seen[1] = (struct vs_slurm_job) { .job = 8,
+					  .is = VS_JOB_RUNNING,
+					  .end = T0 + 800 };
+	seen[2] = (struct vs_slurm_job) { .job = 9,
+					  .is = VS_JOB_PENDING,
+					  .start = T0 + 450 };
 	vs_forecast_read_slurm(&vs_core);
 	asker.rank = 9;
 	assert_int_equal(in_s("vm3", NULL), 710);

@@ -13,7 +13,7 @@ static int asked;
 static uint32_t gone;
 
 /* Jobs up to 100 run, the others pend. */
-static void jobs_info(void *ctx, struct vs_slurm_job_row *rows, size_t n)
+static void jobs_read(void *ctx, struct vs_slurm_job *rows, size_t n)
 {
 	(void)ctx;
 	asked++;
@@ -23,19 +23,19 @@ static void jobs_info(void *ctx, struct vs_slurm_job_row *rows, size_t n)
 		rows[i].there = rows[i].job != gone;
 		rows[i].uid = OWNER;
 		rows[i].waits = runs ? VS_WAITS_NOT : waits;
-		snprintf(rows[i].id, sizeof(rows[i].id), "%u", rows[i].job);
-		vs_strlcpy(rows[i].partition, "roce",
-			   sizeof(rows[i].partition));
-		vs_strlcpy(rows[i].state, runs ? "RUNNING" : "PENDING",
-			   sizeof(rows[i].state));
-		vs_strlcpy(rows[i].reason, "Dependency",
-			   sizeof(rows[i].reason));
+		*rows[i].text = (struct vs_slurm_job_text) {
+			.partition = "roce", .reason = "Dependency",
+		};
+		snprintf(rows[i].text->id, sizeof(rows[i].text->id), "%u",
+			 rows[i].job);
+		vs_strlcpy(rows[i].text->state, runs ? "RUNNING" : "PENDING",
+			   sizeof(rows[i].text->state));
 	}
 }
 
 static const struct vs_slurm_ops port = {
 	.viewer = viewer,
-	.jobs_info = jobs_info,
+	.jobs_read = jobs_read,
 };
 
 static int stage(void **state)

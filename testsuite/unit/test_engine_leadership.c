@@ -28,17 +28,9 @@ static void nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 		rows[i].flags = DOWN;
 }
 
-static bool configuring(void *ctx, uint32_t job, int restart)
-{
-	(void)ctx;
-	(void)job;
-	(void)restart;
-	return true;
-}
-
 static const struct vs_slurm_ops port = {
 	.active = active, .nodes_read = nodes_read,
-	.job_configuring = configuring,
+	.jobs_read = jobs_configure,
 };
 
 /* What another engine would find: it may begin (and lets go again), or not. */

@@ -23,14 +23,6 @@ static void nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 		rows[i].flags = BOOT;
 }
 
-static bool configuring(void *ctx, uint32_t job, int restart)
-{
-	(void)ctx;
-	(void)job;
-	(void)restart;
-	return true;
-}
-
 static void prolog_done(void *ctx, uint32_t job, bool ok)
 {
 	(void)ctx;
@@ -46,7 +38,7 @@ static void boot_push(void *ctx, const char *const *nodes, size_t n)
 
 static const struct vs_slurm_ops port = {
 	.active = active, .nodes_read = nodes_read,
-	.job_configuring = configuring, .prolog_done = prolog_done,
+	.jobs_read = jobs_configure, .prolog_done = prolog_done,
 	.nodes_boot_push = boot_push,
 };
 

@@ -13,7 +13,7 @@
 #define STRANGER 1002
 
 /* Job 4711 of OWNER is on every node. */
-static void nodes_jobs(void *ctx, struct vs_slurm_job *rows, size_t n)
+static void nodes_jobs(void *ctx, struct vs_slurm_node_job *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++) {
@@ -22,42 +22,40 @@ static void nodes_jobs(void *ctx, struct vs_slurm_job *rows, size_t n)
 	}
 }
 
-static int job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
-		    size_t state_size, char *reason, size_t reason_size)
-{
-	(void)ctx;
-	*uid = OWNER;
-	vs_strlcpy(state, "RUNNING", state_size);
-	vs_strlcpy(reason, "None", reason_size);
-	return job == 4711 ? 0 : -1;
-}
-
 static enum vs_job_waits waits = VS_WAITS_CAPACITY;	/* job 4712 */
+static int64_t planned_start;				/* and of that */
+static uint32_t visits[5000];				/* by job */
 
-static enum vs_job_waits job_waits(void *ctx, uint32_t job)
+static void jobs_read(void *ctx, struct vs_slurm_job *rows, size_t n)
 {
 	(void)ctx;
-	assert_int_equal(job, 4712);
-	return waits;
+	for (size_t i = 0; i < n; i++) {
+		bool runs = rows[i].job == 4711;
+
+		visits[rows[i].job]++;
+		rows[i].there = runs;
+		rows[i].uid = OWNER;
+		rows[i].waits = runs ? VS_WAITS_NOT : waits;
+		rows[i].start = planned_start;
+		if (rows[i].text)
+			*rows[i].text = (struct vs_slurm_job_text) {
+				.state = "RUNNING", .reason = "None",
+			};
+	}
 }
 
-static uint32_t task_job(void *ctx, uint32_t array, uint32_t task)
+static uint32_t job_part(void *ctx, uint32_t job, bool component, uint32_t n)
 {
 	(void)ctx;
-	return array == 12 ? 100 + task : 0;
-}
-
-static uint32_t component_job(void *ctx, uint32_t leader, uint32_t offset)
-{
-	(void)ctx;
-	return leader == 14 ? 200 + offset : 0;
+	if (component)
+		return job == 14 ? 200 + n : 0;
+	return job == 12 ? 100 + n : 0;
 }
 
 static const struct vs_slurm_ops port = {
-	.task_job = task_job, .component_job = component_job,
-	.job_waits = job_waits,
+	.job_part = job_part, .jobs_read = jobs_read,
 	.viewer = viewer,
-	.nodes_jobs = nodes_jobs, .job_info = job_info,
+	.nodes_jobs = nodes_jobs,
 };
 
 static int stage(void **state)
@@ -134,63 +132,43 @@ static void a_reason_that_backfill_wiped_is_said_again(void **state)
 	assert_string_equal(reason_said(now + 30000), "");
 }
 
-static struct vs_slurm_job_look planned;
-
-static void jobs_look(void *ctx, struct vs_slurm_job_look *rows, size_t n)
-{
-	(void)ctx;
-	for (size_t i = 0; i < n; i++)
-		rows[i].start = planned.start;
-}
-
 static void slurms_own_plan_is_what_is_expected(void **state)
 {
-	struct vs_slurm_ops with = port;
 	char at[32], was[32];
 
 	(void)state;
-	with.jobs_look = jobs_look;
-	vs_core.port = &with;
 	waits = VS_WAITS_CAPACITY;
 	refused_and_said();
-	planned.start = vs_wall_ms() / 1000 + 7200;
-	vs_clock_text(planned.start, at, sizeof(at));
+	planned_start = vs_wall_ms() / 1000 + 7200;
+	vs_clock_text(planned_start, at, sizeof(at));
 	vs_jobs_recheck(&vs_core);
 	assert_non_null(strstr(reason_said(now + 10000), at));
 	/* by seconds only: no news */
-	planned.start += 20;
+	planned_start += 20;
 	vs_jobs_recheck(&vs_core);
 	assert_null(reason_said(now + 50000));
 	vs_strlcpy(was, at, sizeof(was));
-	planned.start += 7200;
-	vs_clock_text(planned.start, at, sizeof(at));
+	planned_start += 7200;
+	vs_clock_text(planned_start, at, sizeof(at));
 	vs_jobs_recheck(&vs_core);
 	vs_refusals()->wiped = true;
 	assert_non_null(strstr(reason_said(now + 90000), at));
 	assert_string_not_equal(was, at);
-	vs_core.port = &port;
+	planned_start = 0;
 }
 
-static uint32_t visits[1000];
-
-static enum vs_job_waits note_visit(void *ctx, uint32_t job)
-{
-	(void)ctx;
-	visits[job]++;
-	return VS_WAITS_CAPACITY;
-}
+#define QUEUE 1000
 
 static void of_a_long_queue_all_have_their_turn(void **state)
 {
-	struct vs_slurm_ops with = port;
 	int wants[] = { 0 };
 	const struct vs_outbox_request *t;
 	size_t n;
 
 	(void)state;
-	with.job_waits = note_visit;
-	vs_core.port = &with;
-	for (uint32_t job = 1; job < VS_COUNT(visits); job++)
+	waits = VS_WAITS_CAPACITY;
+	memset(visits, 0, sizeof(visits));
+	for (uint32_t job = 1; job < QUEUE; job++)
 		refuse(job, wants, 1, 1, "needs 1 node, 0 VFs free");
 	vs_outbox_clear();
 	for (int i = 0; i < 200; i++) {
@@ -200,18 +178,17 @@ static void of_a_long_queue_all_have_their_turn(void **state)
 		vs_job_reasons(&vs_core, now + 5000);
 		vs_unlock();
 	}
-	for (uint32_t job = 1; job < VS_COUNT(visits); job++) {
+	for (uint32_t job = 1; job < QUEUE; job++) {
 		assert_uint_in_range(visits[job], 1, 2);
 		visits[job] = 0;
 	}
 	t = vs_outbox_tells(&n);
 	for (size_t i = 0; i < n; i++)
 		visits[t[i].job]++;
-	for (uint32_t job = 1; job < VS_COUNT(visits); job++)
+	for (uint32_t job = 1; job < QUEUE; job++)
 		assert_int_equal(visits[job], 1);
 	vs_outbox_clear();
 	vs_jobs_clear();
-	vs_core.port = &port;
 }
 
 /* A limit of its QOS, a person: VFs are not what it waits for any more. */

@@ -174,20 +174,6 @@ static void port_nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 	vs_slurm_nodes_repair(stuck, nstuck);
 }
 
-static bool port_job_configuring(void *ctx, uint32_t job, int restart)
-{
-	job_record_t *job_ptr;
-	bool yes;
-
-	(void)ctx;
-	vs_lock_jobs_read();
-	job_ptr = find_job_record(job);
-	yes = job_ptr && vs_job_in_prolog(job_ptr) &&
-	      (restart < 0 || (int)job_ptr->restart_cnt == restart);
-	vs_unlock_jobs_read();
-	return yes;
-}
-
 bool vs_slurm_on_its_nodes(const job_record_t *job_ptr)
 {
 	return (IS_JOB_RUNNING(job_ptr) || IS_JOB_SUSPENDED(job_ptr)) &&
@@ -242,7 +228,7 @@ static int note_job(void *x, void *arg)
 }
 
 /* Nodes are looked up in slices. */
-static void port_nodes_jobs(void *ctx, struct vs_slurm_job *rows, size_t n)
+static void port_nodes_jobs(void *ctx, struct vs_slurm_node_job *rows, size_t n)
 {
 	struct all_placed all;
 	int next = 0;
@@ -342,20 +328,6 @@ enum vs_job_waits vs_slurm_waits(const job_record_t *job_ptr)
 	       VS_WAITS_WORDLESS : VS_WAITS_CAPACITY;
 }
 
-static enum vs_job_waits port_job_waits(void *ctx, uint32_t job)
-{
-	enum vs_job_waits waits = VS_WAITS_NOT;
-	const job_record_t *job_ptr;
-
-	(void)ctx;
-	vs_lock_jobs_read();
-	job_ptr = find_job_record(job);
-	if (job_ptr)
-		waits = vs_slurm_waits(job_ptr);
-	vs_unlock_jobs_read();
-	return waits;
-}
-
 void vs_slurm_wait_over(job_record_t *job_ptr)
 {
 	if (!vs_assignment_is_wait(job_ptr->system_comment))
@@ -436,21 +408,16 @@ const struct vs_slurm_ops vs_slurm_ops_table = {
 	.nodes_boot_push = vs_slurm_nodes_boot_push,
 	.node_booted = vs_slurm_node_booted,
 	.power_scan = vs_slurm_power_scan,
-	.job_configuring = port_job_configuring,
 	.prolog_done = port_prolog_done, .epilog_done = port_epilog_done,
 	.job_reason = port_job_reason,
 	.job_requeued = vs_slurm_job_requeued,
-	.job_waits = port_job_waits,
 	.job_got = vs_slurm_job_assignment,
 	.schedule = port_schedule,
 	.nodes_jobs = port_nodes_jobs,
-	.jobs_look = vs_slurm_jobs_look,
+	.jobs_read = vs_slurm_jobs_read,
+	.job_part = vs_slurm_job_part,
 	.viewer = port_viewer,
 	.jobs_ahead = vs_slurm_planned_jobs,
 	.resvs_set = vs_slurm_resvs_set,
-	.task_job = vs_slurm_task_job,
-	.component_job = vs_slurm_component_job,
-	.job_info = vs_slurm_job_info,
-	.jobs_info = vs_slurm_jobs_info,
 	.slurm_check = vs_slurm_conf_check,
 };

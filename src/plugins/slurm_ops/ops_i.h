@@ -53,12 +53,9 @@ void vs_slurm_job_assignment(void *ctx, uint32_t job,
 enum vs_job_waits vs_slurm_waits(const job_record_t *job_ptr);
 
 /* jobs.c */
-uint32_t vs_slurm_task_job(void *ctx, uint32_t array, uint32_t task);
-uint32_t vs_slurm_component_job(void *ctx, uint32_t leader, uint32_t offset);
-int vs_slurm_job_info(void *ctx, uint32_t job, uint32_t *uid, char *state,
-		      size_t state_size, char *reason, size_t reason_size);
-void vs_slurm_jobs_look(void *ctx, struct vs_slurm_job_look *rows, size_t n);
-void vs_slurm_jobs_info(void *ctx, struct vs_slurm_job_row *rows, size_t n);
+uint32_t vs_slurm_job_part(void *ctx, uint32_t job, bool component,
+			   uint32_t n);
+void vs_slurm_jobs_read(void *ctx, struct vs_slurm_job *rows, size_t n);
 
 /* reservations.c */
 void vs_slurm_resvs_set(void *ctx, const struct vs_slurm_resv *rows, size_t n);

@@ -19,10 +19,10 @@ vs_claim_fn vs_forecast_claim_changed;
 void vs_forecast_job_end(struct vs_core *c, uint32_t job, int64_t end);
 /* Jobs that the timeline has, to be filled in by Slurm. Returns how many; the caller
  * frees *rows. */
-struct vs_slurm_job_look;
-size_t vs_forecast_jobs(struct vs_slurm_job_look **rows);
+struct vs_slurm_job;
+size_t vs_forecast_jobs(struct vs_slurm_job **rows);
 /* What Slurm says of them, under the same configuration. */
-void vs_forecast_seen(struct vs_core *c, const struct vs_slurm_job_look *rows,
+void vs_forecast_seen(struct vs_core *c, const struct vs_slurm_job *rows,
 		      size_t n);
 /* The job has begun, or is none any more. */
 void vs_forecast_settled(uint32_t job);

@@ -164,7 +164,7 @@ void vs_forecast_settled(uint32_t job)
 /* ---- Slurm's word on the beat --------------------------------------------------- */
 
 static size_t jobs_known(const struct vs_timeline *t,
-			 struct vs_slurm_job_look **rows)
+			 struct vs_slurm_job **rows)
 {
 	const struct vs_plan *p;
 	size_t n = 0;
@@ -184,7 +184,7 @@ static size_t jobs_known(const struct vs_timeline *t,
  * keeps nothing for a job that a pass did not plan: a node was drained, say. Its
  * old plan would keep VFs from the jobs behind it.
  */
-static bool plan_is_old(struct vs_plan *p, const struct vs_slurm_job_look *row,
+static bool plan_is_old(struct vs_plan *p, const struct vs_slurm_job *row,
 			int64_t now_ms)
 {
 	if (row->passes < p->passes)
@@ -193,7 +193,7 @@ static bool plan_is_old(struct vs_plan *p, const struct vs_slurm_job_look *row,
 		now_ms - p->told_ms > PLAN_MS;
 }
 
-static void plan_observed(const struct vs_slurm_job_look *row,
+static void plan_observed(const struct vs_slurm_job *row,
 			  int64_t now_ms)
 {
 	struct vs_timeline *t = &vs_forecast.timeline;
@@ -209,7 +209,7 @@ static void plan_observed(const struct vs_slurm_job_look *row,
 		vs_timeline_plan_move(t, p, row->start);
 }
 
-static void job_seen(struct vs_core *c, const struct vs_slurm_job_look *row,
+static void job_seen(struct vs_core *c, const struct vs_slurm_job *row,
 		     int64_t now_ms)
 {
 	int64_t end = vs_timeline_job_end(&vs_forecast.timeline, row->job);
@@ -224,13 +224,13 @@ static void job_seen(struct vs_core *c, const struct vs_slurm_job_look *row,
 	vs_timeline_forget(&vs_forecast.timeline, row->job);
 }
 
-size_t vs_forecast_jobs(struct vs_slurm_job_look **rows)
+size_t vs_forecast_jobs(struct vs_slurm_job **rows)
 {
 	vs_assert_locked();
 	return jobs_known(&vs_forecast.timeline, rows);
 }
 
-void vs_forecast_seen(struct vs_core *c, const struct vs_slurm_job_look *rows,
+void vs_forecast_seen(struct vs_core *c, const struct vs_slurm_job *rows,
 		      size_t n)
 {
 	int64_t now_ms = vs_clock();

@@ -197,17 +197,17 @@ static void words_add(struct vs_core *c, struct row *row)
 /* ---- the answer ------------------------------------------------------------------ */
 
 static struct json_object *job_json(struct row *r,
-				    const struct vs_slurm_job_row *slurm,
+				    const struct vs_slurm_job *slurm,
 				    bool sees_nodes)
 {
 	struct json_object *o = vs_jb_obj(NULL);
 	bool waits = slurm->waits != VS_WAITS_NOT && !r->nodes.n;
 
 	vs_jb_int(o, "job", r->job);
-	vs_jb_str(o, "id", slurm->id);
+	vs_jb_str(o, "id", slurm->text->id);
 	vs_jb_int(o, "uid", slurm->uid);
-	vs_report_str(o, "partition", slurm->partition);
-	vs_jb_str(o, "state", slurm->state);
+	vs_report_str(o, "partition", slurm->text->partition);
+	vs_jb_str(o, "state", slurm->text->state);
 	strings_put(o, "adapters", &r->adapters);
 	if (sees_nodes) {
 		strings_put(o, "nodes", &r->nodes);
@@ -234,7 +234,7 @@ static struct json_object *job_json(struct row *r,
 		vs_report_str(o, "text", r->text);
 	else
 		vs_report_str(o, "text", slurm->waits == VS_WAITS_ELSE ?
-			      slurm->reason : r->text);
+			      slurm->text->reason : r->text);
 	if (waits && slurm->waits != VS_WAITS_ELSE &&
 	    r->expected > vs_wall_ms() / 1000)
 		vs_jb_int(o, "expected", r->expected);
@@ -259,7 +259,11 @@ static void rows_free(void *arg)
 	}
 }
 
-struct asked { struct row *rows; struct vs_lookup l; };
+struct asked {
+	struct row *rows;
+	struct vs_lookup l;
+	struct vs_slurm_job_text *texts;	/* of l.jobs */
+};
 
 static void slurm_ask(void *arg)
 {
@@ -269,8 +273,11 @@ static void slurm_ask(void *arg)
 	HASH_SORT(a->rows, by_job);
 	a->l.n = HASH_COUNT(a->rows);
 	a->l.jobs = vs_calloc(a->l.n + 1, sizeof(*a->l.jobs));
-	for (const struct row *r = a->rows; r; r = r->hh.next)
-		a->l.jobs[i++].job = r->job;
+	a->texts = vs_calloc(a->l.n + 1, sizeof(*a->texts));
+	for (const struct row *r = a->rows; r; r = r->hh.next, i++)
+		a->l.jobs[i] = (struct vs_slurm_job) {
+			.job = r->job, .text = &a->texts[i],
+		};
 	vs_lookup_jobs(&a->l);
 }
 
@@ -302,4 +309,5 @@ void vs_report_jobs(struct vs_core *c, struct json_object *top,
 	vs_report_notes(c, top, false);
 	vs_lock_yield_to(rows_free, a.rows);
 	free(a.l.jobs);
+	free(a.texts);
 }

@@ -49,7 +49,8 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 	struct vs_viewer viewer = { .uid = uid };
 	struct vs_core *c = &vs_core;
 	struct json_object *top;
-	struct vs_job_said slurm;
+	struct vs_slurm_job_text text;
+	struct vs_slurm_job slurm = { .job = job, .text = &text };
 
 	if (r == REPORTS) {
 		vs_err_set(err, VS_E_REQUEST, "unknown verb: %s", what);
@@ -58,7 +59,7 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 	if (reports[r].of_viewer)
 		viewer = vs_lookup_viewer(uid);
 	/* One answer for a job that isn't there and one that isn't the user's. */
-	if (r == WHY && vs_lookup_job(job, &viewer, &slurm)) {
+	if (r == WHY && vs_lookup_job(&slurm, &viewer)) {
 		vs_err_set(err, VS_E_GONE, "no such job: %u", job);
 		return NULL;
 	}
@@ -78,7 +79,7 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 		vs_report_jobs(c, top, &viewer);
 		break;
 	case WHY:
-		vs_report_why(c, top, job, &slurm, viewer.sees_nodes);
+		vs_report_why(c, top, &slurm, viewer.sees_nodes);
 		break;
 	case STATUS:
 		vs_report_status(c, top, viewer.is_operator);

@@ -16,8 +16,8 @@ void vs_report_jobs(struct vs_core *c, struct json_object *top,
 		    const struct vs_viewer *viewer);
 void vs_report_check(struct vs_core *c, struct json_object *top, bool operator);
 
-void vs_report_why(struct vs_core *c, struct json_object *top, uint32_t job,
-		   const struct vs_job_said *slurm, bool sees_nodes);
+void vs_report_why(struct vs_core *c, struct json_object *top,
+		   const struct vs_slurm_job *job, bool sees_nodes);
 void vs_report_status(struct vs_core *c, struct json_object *top,
 		      bool operators);
 void vs_report_reconcile(struct vs_core *c, struct json_object *top,

@@ -137,7 +137,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 void vs_report_nodes(struct vs_core *c, struct json_object *top,
 		     const struct vs_viewer *viewer)
 {
-	VS_FREE struct vs_slurm_job *rows = NULL;
+	VS_FREE struct vs_slurm_node_job *rows = NULL;
 	struct vs_lookup l = { .viewer = viewer, .n = c->nnodes };
 	struct json_object *arr = vs_jb_arr();
 
@@ -230,28 +230,31 @@ static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
 	return planned;
 }
 
-void vs_report_why(struct vs_core *c, struct json_object *top, uint32_t job,
-		   const struct vs_job_said *slurm, bool sees_nodes)
+void vs_report_why(struct vs_core *c, struct json_object *top,
+		   const struct vs_slurm_job *job, bool sees_nodes)
 {
+	const struct vs_slurm_job_text *slurm = job->text;
+	const char *reason = slurm->desc[0] ? slurm->desc : slurm->reason;
 	char text[1024] = "";
 	int64_t expected = 0;
 
 	vs_assert_locked();
 	if (strcmp(slurm->state, "PENDING"))
-		why_nodes(c, job, text, sizeof(text));
-	else if (slurm->waits == VS_WAITS_ELSE)
+		why_nodes(c, job->job, text, sizeof(text));
+	else if (job->waits == VS_WAITS_ELSE)
 		snprintf(text, sizeof(text),
 			 "Slurm's own reason stands, before any of vSphere's: %s",
-			 slurm->reason);
+			 reason);
 	else
-		expected = why_waits(c, job, slurm->start, text, sizeof(text));
+		expected = why_waits(c, job->job, job->start, text,
+				     sizeof(text));
 	if (sees_nodes)
-		why_rows(c, top, job);
+		why_rows(c, top, job->job);
 	if (!text[0])
 		snprintf(text, sizeof(text), "it has no node of vSphere's");
-	vs_jb_int(top, "job", job);
+	vs_jb_int(top, "job", job->job);
 	vs_jb_str(top, "state", slurm->state);
-	vs_jb_str(top, "reason", slurm->reason);
+	vs_jb_str(top, "reason", reason);
 	vs_jb_str(top, "text", text);
 	if (expected > vs_wall_ms() / 1000)
 		vs_jb_int(top, "expected", expected);

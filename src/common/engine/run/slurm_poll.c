@@ -25,19 +25,25 @@
 
 #define AHEAD_MAX 4096		/* planned nodes */
 
-/* Jobs that were requeued or cancelled while they waited: all of them are asked
- * for. Each question is one look into Slurm's table of jobs. */
+/* Jobs that were requeued or cancelled while they waited: Slurm is asked for all
+ * that wait. */
 void vs_waits_gone(struct vs_core *c)
 {
 	VS_FREE struct vs_wait_id *ids = NULL;
+	VS_FREE struct vs_slurm_job *rows = NULL;
 	size_t n, gone = 0;
 
 	vs_lock();
 	n = vs_waits_list(&ids);
 	vs_unlock();
+	if (!n)
+		return;
+	rows = vs_calloc(n, sizeof(*rows));
 	for (size_t i = 0; i < n; i++)
-		if (!c->port->job_configuring(c->port->ctx, ids[i].job,
-					      (int)ids[i].restart))
+		rows[i].job = ids[i].job;
+	c->port->jobs_read(c->port->ctx, rows, n);
+	for (size_t i = 0; i < n; i++)
+		if (!rows[i].configuring || rows[i].restart != ids[i].restart)
 			ids[gone++] = ids[i];
 	if (!gone)
 		return;
@@ -55,8 +61,7 @@ void vs_waits_gone(struct vs_core *c)
 void vs_jobs_recheck(struct vs_core *c)
 {
 	static unsigned int turn;	/* whose turn it is among them */
-	struct vs_slurm_job_look rows[64] = { 0 };
-	enum vs_job_waits waits[VS_COUNT(rows)];
+	struct vs_slurm_job rows[64] = { 0 };
 	uint32_t jobs[VS_COUNT(rows)];
 	size_t n;
 
@@ -68,23 +73,20 @@ void vs_jobs_recheck(struct vs_core *c)
 		return;
 	for (size_t i = 0; i < n; i++)
 		rows[i].job = jobs[i];
-	if (c->port->jobs_look)
-		c->port->jobs_look(c->port->ctx, rows, n);
-	for (size_t i = 0; i < n; i++)
-		waits[i] = c->port->job_waits(c->port->ctx, jobs[i]);
+	c->port->jobs_read(c->port->ctx, rows, n);
 	vs_lock();
 	for (size_t i = 0; i < n; i++)
-		vs_job_rechecked(jobs[i], waits[i], rows[i].start);
+		vs_job_rechecked(jobs[i], rows[i].waits, rows[i].start);
 	vs_unlock();
 }
 
 void vs_forecast_read_slurm(struct vs_core *c)
 {
-	VS_FREE struct vs_slurm_job_look *rows = NULL;
+	VS_FREE struct vs_slurm_job *rows = NULL;
 	uint64_t epoch;
 	size_t n;
 
-	if (!c->port->jobs_look)
+	if (!c->port->jobs_read)
 		return;
 	vs_lock();
 	epoch = c->epoch;
@@ -92,7 +94,7 @@ void vs_forecast_read_slurm(struct vs_core *c)
 	vs_unlock();
 	if (!n)
 		return;
-	c->port->jobs_look(c->port->ctx, rows, n);
+	c->port->jobs_read(c->port->ctx, rows, n);
 	vs_lock();
 	if (epoch == c->epoch)
 		vs_forecast_seen(c, rows, n);

@@ -29,35 +29,21 @@ uint32_t vs_core_part(uint32_t job, const char *part)
 	const struct vs_slurm_ops *p = vs_core.port;
 	bool component = part[0] == '+';
 	const char *digits = part + component;
-	uint32_t (*job_of)(void *ctx, uint32_t job, uint32_t n);
 	unsigned long n;
 	char *end;
 
 	n = strtoul(digits, &end, 10);
 	if (!p || *end || *digits < '0' || *digits > '9' || n >= UINT32_MAX)
 		return 0;
-	job_of = component ? p->component_job : p->task_job;
-	return job_of ? job_of(p->ctx, job, (uint32_t)n) : 0;
+	return p->job_part(p->ctx, job, component, (uint32_t)n);
 }
 
-int vs_lookup_job(uint32_t job, const struct vs_viewer *viewer,
-		  struct vs_job_said *out)
+int vs_lookup_job(struct vs_slurm_job *job, const struct vs_viewer *viewer)
 {
 	const struct vs_slurm_ops *p = vs_core.port;
-	struct vs_slurm_job_look look = { .job = job };
-	uint32_t owner = 0;
 
-	*out = (struct vs_job_said) { .waits = VS_WAITS_NOT };
-	if (p->job_info(p->ctx, job, &owner, out->state, sizeof(out->state),
-			out->reason, sizeof(out->reason)) ||
-	    !sees_job(viewer, owner))
-		return -1;
-	if (p->jobs_look)
-		p->jobs_look(p->ctx, &look, 1);
-	out->start = look.start;
-	if (!strcmp(out->state, "PENDING"))
-		out->waits = p->job_waits(p->ctx, job);
-	return 0;
+	p->jobs_read(p->ctx, job, 1);
+	return job->there && sees_job(viewer, job->uid) ? 0 : -1;
 }
 
 void vs_lookup_nodes_jobs(void *lookup)
@@ -76,8 +62,7 @@ void vs_lookup_jobs(void *lookup)
 	const struct vs_slurm_ops *p = vs_core.port;
 	struct vs_lookup *l = lookup;
 
-	if (p->jobs_info)
-		p->jobs_info(p->ctx, l->jobs, l->n);
+	p->jobs_read(p->ctx, l->jobs, l->n);
 	for (size_t i = 0; i < l->n; i++)
 		l->jobs[i].there &= sees_job(l->viewer, l->jobs[i].uid);
 }

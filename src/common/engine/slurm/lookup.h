@@ -16,22 +16,15 @@ struct vs_viewer vs_lookup_viewer(uint32_t uid);
  * "+1", a component of a heterogeneous job. Returns 0 if there is none. */
 uint32_t vs_core_part(uint32_t job, const char *part);
 
-struct vs_job_said {
-	char state[64], reason[256];
-	enum vs_job_waits waits;	/* of one that is pending */
-	int64_t start;			/* planned by Slurm, epoch seconds; 0: not */
-};
-
-/* Returns 0 and fills *out. Returns -1 if the job is not there, or the user may not
+/* Fills *job. Returns 0. Returns -1 if the job is not there, or the user may not
  * see it. */
-int vs_lookup_job(uint32_t job, const struct vs_viewer *viewer,
-		  struct vs_job_said *out);
+int vs_lookup_job(struct vs_slurm_job *job, const struct vs_viewer *viewer);
 
 /* A question and its answer, for vs_lock_yield_to(). Its arrays are the caller's. */
 struct vs_lookup {
 	const struct vs_viewer *viewer;
-	struct vs_slurm_job *nodes;
-	struct vs_slurm_job_row *jobs;
+	struct vs_slurm_node_job *nodes;
+	struct vs_slurm_job *jobs;
 	size_t n;			/* nodes or jobs */
 	struct vs_slurm_bounds bounds;
 	struct vs_found_list found;

@@ -19,19 +19,40 @@ struct vs_slurm_node {
 	uint32_t flags;
 };
 
-struct vs_slurm_job {
+/* The job that runs on a node. */
+struct vs_slurm_node_job {
 	const char *node;
-	uint32_t job, uid;
+	uint32_t job, uid;		/* job 0: none */
 };
 
-struct vs_slurm_job_look {
+/* What a pending job waits for, by its record: not pending; capacity, and the record
+ * has a text that says of what or of whom; capacity, and no such text; something
+ * that only Slurm knows of. */
+enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_CAPACITY, VS_WAITS_WORDLESS,
+		    VS_WAITS_ELSE };
+
+/* A job's texts, as squeue shows them. */
+struct vs_slurm_job_text {
+	char id[48];		/* "12", "12_3", "14+1" */
+	char partition[64], state[24], reason[64];
+	char desc[256];		/* instead of the reason; "": none */
+};
+
+/* What a job's record says. The caller sets job and text. */
+struct vs_slurm_job {
 	uint32_t job;
+	struct vs_slurm_job_text *text;	/* is filled too; NULL: not asked for */
+	uint32_t uid, restart;	/* its owner; how often it was requeued */
+	bool there;		/* false: it has no record, and all below is 0 */
+	bool configuring;	/* it has nodes, and is not launched yet */
+	/* RUNNING or suspended on its nodes; GONE: neither, nor pending */
 	enum { VS_JOB_GONE, VS_JOB_PENDING, VS_JOB_RUNNING } is;
-	int64_t end;			/* of one that runs, epoch seconds;
-					 * INT64_MAX: unknown */
-	int64_t start;			/* planned for one that pends, 0: not */
-	uint32_t passes;		/* of backfill, that have ended: of one that
-					 * pends */
+	enum vs_job_waits waits;
+	int64_t end;		/* of a running one, s since the epoch;
+				 * INT64_MAX: unknown */
+	int64_t start;		/* planned for a pending one; 0: not */
+	uint32_t passes;	/* of a pending one: those that backfill has
+				 * ended */
 };
 
 /* What a job has on one of its nodes. */
@@ -86,7 +107,8 @@ enum vs_slurm_request {
 	VS_REQUEST_FAIL,
 	/* The node has no fault but its VM can't be had now, or no job waits
 	 * for it any more: powered down by force, and never DOWN. Its jobs are
-	 * requeued as by FAIL, and it is refused as FAIL is. */
+	 * requeued as by FAIL. Refused as FAIL is, and if its power-down has
+	 * begun. */
 	VS_REQUEST_RELEASE,
 	/* Drain the node, with this reason. Refused if it is drained. */
 	VS_REQUEST_DRAIN,
@@ -106,11 +128,6 @@ enum vs_slurm_request {
 	VS_REQUEST_REQUEUED
 };
 
-/* Not at all; for room, and its record says of what (or of whom); for room, and
- * says no more than that; for something that only Slurm knows of. */
-enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_CAPACITY, VS_WAITS_WORDLESS,
-		    VS_WAITS_ELSE };
-
 /* What of vsphere.conf bounds slurm.conf's keys, and what is found in it. */
 struct vs_slurm_bounds {
 	int boot_timeout_s, shutdown_grace_s;
@@ -118,15 +135,6 @@ struct vs_slurm_bounds {
 /* fix: what to write into slurm.conf. */
 typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,
 			    const char *should, const char *fix);
-
-/* A job as people know it; job is the engine's. */
-struct vs_slurm_job_row {
-	uint32_t job, uid;
-	bool there;
-	enum vs_job_waits waits;
-	char id[48];		/* "12", "12_3", "14+1" */
-	char partition[64], state[24], reason[64];
-};
 
 /* Who asks, and what Slurm permits this user. */
 struct vs_viewer {
@@ -159,8 +167,6 @@ struct vs_slurm_ops {
 			    bool ask);
 	/* Make power_save's thread look again (last_node_update). */
 	void (*power_scan)(void *ctx);
-	/* Is this job (still) running and configuring? restart < 0: any run. */
-	bool (*job_configuring)(void *ctx, uint32_t job, int restart);
 	/* The prolog's end: ok, or the job can't be served (requeue). Exactly
 	 * once per prolog; the port reports success for a job that is not
 	 * configuring any more. */
@@ -171,8 +177,6 @@ struct vs_slurm_ops {
 	void (*job_reason)(void *ctx, uint32_t job, const char *text);
 	/* It was requeued just now, for this: its system comment. */
 	void (*job_requeued)(void *ctx, uint32_t job, const char *text);
-	/* What a job waits for by its record. One short JOB read lock. */
-	enum vs_job_waits (*job_waits)(void *ctx, uint32_t job);
 	/* What a job that is about to be launched got, node by node: for its
 	 * record and its nodes; of one that runs, for its record. n 0: it has left nodes; of a job that is back in
 	 * the queue the record says it no more. */
@@ -180,11 +184,16 @@ struct vs_slurm_ops {
 			const struct vs_slurm_assignment *rows, size_t n);
 	/* Nudge the scheduler: capacity has changed. */
 	void (*schedule)(void *ctx);
-	/* Which job runs on each node: rows[i].job (0: none) and .uid. One
-	 * short JOB and NODE read lock. */
-	void (*nodes_jobs)(void *ctx, struct vs_slurm_job *rows, size_t n);
-	/* Refreshes all n rows, under short JOB read locks. NULL: unknown. */
-	void (*jobs_look)(void *ctx, struct vs_slurm_job_look *rows, size_t n);
+	/* Sets job and uid of all n rows. One short JOB read lock, then short
+	 * NODE read locks. */
+	void (*nodes_jobs)(void *ctx, struct vs_slurm_node_job *rows, size_t n);
+	/* Fills all n rows, under short JOB read locks. NULL: unknown. */
+	void (*jobs_read)(void *ctx, struct vs_slurm_job *rows, size_t n);
+	/* Returns the job of task n of an array: its own, or the array's while
+	 * it has none yet. Or (component) of component n of a heterogeneous
+	 * job. Returns 0 if there is none. One short JOB read lock. */
+	uint32_t (*job_part)(void *ctx, uint32_t job, bool component,
+			     uint32_t n);
 	/* Pending jobs that backfill has planned on these nodes within within_s
 	 * seconds, the soonest first, and when running jobs leave theirs, if
 	 * within that time: at most max rows, how many. One JOB read lock. */
@@ -197,20 +206,10 @@ struct vs_slurm_ops {
 	/* Fills what v->uid is permitted. One short lock of slurm.conf. For the
 	 * control channel: any thread, which holds no lock. */
 	void (*viewer)(void *ctx, struct vs_viewer *v);
-	/* The job of an array's task: its own, or the array's while it has
-	 * none yet; 0: no such task. */
-	uint32_t (*task_job)(void *ctx, uint32_t array, uint32_t task);
-	/* That of a heterogeneous job's component; 0: no such component. */
-	uint32_t (*component_job)(void *ctx, uint32_t leader, uint32_t offset);
-	/* State, owner and reason of a job: 0, or -1 if there is none. */
-	int (*job_info)(void *ctx, uint32_t job, uint32_t *uid, char *state,
-			size_t state_size, char *reason, size_t reason_size);
 	/* Calls fn for each setting of slurm.conf that slurm-vsphere can't work
 	 * with, under a lock of slurmctld. NULL: unknown. */
 	void (*slurm_check)(void *ctx, const struct vs_slurm_bounds *b,
 			    vs_slurm_found *fn, void *arg);
-	/* Refresh all n rows. Short JOB read locks. */
-	void (*jobs_info)(void *ctx, struct vs_slurm_job_row *rows, size_t n);
 };
 
 #endif
