@@ -403,11 +403,10 @@ static void starts_well(int j)
 	}
 }
 
-static void prolog_done(void *ctx, uint32_t job, bool ok)
+static void prolog_done(uint32_t job, bool ok)
 {
 	struct model_job *q = &model.jobs[job];
 
-	(void)ctx;
 	fake_trace_line("slurm: prolog_done job=%u ok=%d", job, ok);
 	model_say("engine: the prolog of job %u: %s", job, ok ? "yes" : "no");
 	q->cleaning = false;
@@ -450,9 +449,12 @@ static void no_got(void *ctx, uint32_t job,
 	fake_trace_line("slurm: job_got job=%u rows=%zu", job, n);
 }
 
+/* No job of the model has an epilog. */
+const struct vs_prep_ops model_prep = { .prolog_done = prolog_done };
+
 const struct vs_slurm_ops model_port = {
 	.node_set = node_set, .nodes_boot_push = nodes_boot_push,
-	.node_booted = node_booted, .prolog_done = prolog_done,
+	.node_booted = node_booted,
 	.job_reason = no_reason, .job_requeued = no_reason, .job_got = no_got,
 	.power_scan = power_scan, .schedule = schedule,
 };

@@ -65,6 +65,7 @@ struct model {
 };
 extern struct model model;
 extern const struct vs_slurm_ops model_port;
+extern const struct vs_prep_ops model_prep;
 
 void model_begin(unsigned seed, FILE *story);
 unsigned model_random(unsigned below);

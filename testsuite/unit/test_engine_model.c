@@ -266,6 +266,7 @@ static void world_begins(unsigned seed, FILE *story)
 	fake_trace_to(trace);
 	vs_leadership_begin(c);
 	c->port = &model_port;
+	vs_outbox_prep_set(&model_prep);
 	vs_client_renew_clear();
 	vs_state_file_read_done(true);
 	model_tell_flags();

@@ -23,9 +23,8 @@ static void nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 		rows[i].flags = BOOT;
 }
 
-static void prolog_done(void *ctx, uint32_t job, bool ok)
+static void prolog_done(uint32_t job, bool ok)
 {
-	(void)ctx;
 	(void)job;
 	answered = ok ? 1 : -1;
 }
@@ -38,9 +37,9 @@ static void boot_push(void *ctx, const char *const *nodes, size_t n)
 
 static const struct vs_slurm_ops port = {
 	.active = active, .nodes_read = nodes_read,
-	.jobs_read = jobs_configure, .prolog_done = prolog_done,
-	.nodes_boot_push = boot_push,
+	.jobs_read = jobs_configure, .nodes_boot_push = boot_push,
 };
+static const struct vs_prep_ops prep = { .prolog_done = prolog_done };
 
 static void a_prolog_is_answered_at_its_timeout_and_no_boot_runs_out(void **state)
 {
@@ -61,6 +60,7 @@ static void a_prolog_is_answered_at_its_timeout_and_no_boot_runs_out(void **stat
 	conf->state_dir = vs_strdup(dir);
 	conf->control_port = 0;
 	conf->prolog_timeout_s = 1;
+	api->prep_ops(&prep);
 	assert_int_equal(api->start(conf, &port, &err), 0);
 	vs_lock();
 	one = id("vm1");

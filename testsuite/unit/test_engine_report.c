@@ -222,25 +222,21 @@ static void job_got(void *ctx, uint32_t job,
 }
 
 /* It is there already when the job may begin. */
-static void prolog_done(void *ctx, uint32_t job, bool ok)
+static void prolog_done(uint32_t job, bool ok)
 {
-	(void)ctx;
 	assert_true(ok);
 	vs_strlcpy(got + strlen(got), job == 7 ? " begins" : "?", 8);
 }
 
-static void epilog_done(void *ctx, uint32_t job)
+static void epilog_done(uint32_t job)
 {
-	(void)ctx;
 	(void)job;
 }
 
 static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 {
-	static const struct vs_slurm_ops to = {
-		.job_got = job_got, .prolog_done = prolog_done,
-		.epilog_done = epilog_done,
-	};
+	static const struct vs_slurm_ops to = { .job_got = job_got };
+	static const struct vs_prep_ops prep = { prolog_done, epilog_done };
 	int64_t push_ms = now;
 	const struct vs_vm *vm;
 	VS_FREE char *want = NULL;
@@ -248,6 +244,7 @@ static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 
 	(void)state;
 	vs_core.port = &to;
+	vs_outbox_prep_set(&prep);
 	bring_up(7, "vm1");
 	ntold = 0;
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
@@ -263,6 +260,7 @@ static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 	turn();
 	vs_outbox_send(&vs_core, told, ntold, now, &push_ms);
 	assert_string_equal(got, "7:");
+	vs_outbox_prep_set(NULL);
 }
 
 static void what_a_job_waited_for_is_told_by_its_parts(void **state)

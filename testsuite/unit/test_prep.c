@@ -22,8 +22,7 @@ static bool job_known;
 static int locked;
 static int answers, rc_seen, waits, ends, notes;
 static bool is_running;
-static void (*prolog_done)(uint32_t job, bool ok);
-static void (*epilog_done)(uint32_t job);
+static const struct vs_prep_ops *ops;
 
 /* ---- slurmctld's part --------------------------------------------------------- */
 
@@ -88,11 +87,9 @@ static void core_node_ids(const char *const *names, size_t n, int *ids)
 		ids[i] = strcmp(names[i], "vm002") ? -1 : 1;
 }
 
-static void core_prep_hooks(void (*prolog)(uint32_t, bool),
-			    void (*epilog)(uint32_t))
+static void core_prep_ops(const struct vs_prep_ops *given)
 {
-	prolog_done = prolog;
-	epilog_done = epilog;
+	ops = given;
 }
 
 static void core_job_wait(uint32_t id, uint32_t restart, const int *ids,
@@ -114,7 +111,7 @@ static void core_job_end(uint32_t id, const int *ids, size_t n, bool notify)
 
 static const struct vs_core_api api = {
 	.running = core_running, .node_ids = core_node_ids,
-	.prep_hooks = core_prep_hooks, .job_wait = core_job_wait,
+	.prep_ops = core_prep_ops, .job_wait = core_job_wait,
 	.job_end = core_job_end,
 };
 
@@ -147,7 +144,7 @@ static int setup(void **state)
 static void a_job_that_cannot_be_served_goes_back_to_the_queue(void **state)
 {
 	(void)state;
-	prolog_done(7, false);
+	ops->prolog_done(7, false);
 	assert_int_equal(answers, 1);
 	assert_true(WIFEXITED(rc_seen) && WEXITSTATUS(rc_seen));
 }
@@ -155,7 +152,7 @@ static void a_job_that_cannot_be_served_goes_back_to_the_queue(void **state)
 static void a_job_that_can_is_started(void **state)
 {
 	(void)state;
-	prolog_done(7, true);
+	ops->prolog_done(7, true);
 	assert_int_equal(answers, 1);
 	assert_int_equal(rc_seen, 0);
 }
@@ -170,13 +167,13 @@ static void a_suspended_job_is_launched_all_the_same(void **state)
 	job.details = &details;
 	for (size_t i = 0; i < sizeof(wiped) / sizeof(*wiped); i++) {
 		job.job_state = wiped[i];
-		prolog_done(7, true);
+		ops->prolog_done(7, true);
 		assert_int_equal(rc_seen, 0);
 		assert_true(job.job_state & JOB_CONFIGURING);
 	}
 	details.prolog_running = 0;		/* it was, already */
 	job.job_state = JOB_RUNNING;
-	prolog_done(7, true);
+	ops->prolog_done(7, true);
 	assert_false(job.job_state & JOB_CONFIGURING);
 	job.details = NULL;
 }
@@ -195,19 +192,19 @@ static void a_late_failure_of_a_job_that_is_over_is_none(void **state)
 	for (size_t i = 0; i < sizeof(over) / sizeof(*over); i++) {
 		job.job_state = over[i];
 		rc_seen = -1;
-		prolog_done(7, false);
+		ops->prolog_done(7, false);
 		assert_int_equal(rc_seen, 0);
 	}
 	job_known = false;		/* purged */
 	rc_seen = -1;
-	prolog_done(7, false);
+	ops->prolog_done(7, false);
 	assert_int_equal(rc_seen, 0);
 }
 
 static void the_end_of_an_epilog_is_said_once(void **state)
 {
 	(void)state;
-	epilog_done(7);
+	ops->epilog_done(7);
 	assert_int_equal(answers, 1);
 	assert_int_equal(rc_seen, 0);
 }

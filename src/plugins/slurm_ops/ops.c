@@ -273,23 +273,6 @@ static void port_viewer(void *ctx, struct vs_viewer *v)
 
 /* ---- jobs --------------------------------------------------------------------- */
 
-/*
- * The prep plugin has given the core its own functions (prep_hooks), so these
- * two mean that it has not: PrEpPlugins was checked, it is a bug.
- */
-static void port_prolog_done(void *ctx, uint32_t job, bool ok)
-{
-	(void)ctx;
-	error("slurm-vsphere: nobody waits for the prolog of JobId=%u (%s)", job,
-	      ok ? "ok" : "failed");
-}
-
-static void port_epilog_done(void *ctx, uint32_t job)
-{
-	(void)ctx;
-	error("slurm-vsphere: nobody waits for the epilog of JobId=%u", job);
-}
-
 /* When a job's system_comment was written: each makes clients read all jobs. */
 static bool comment_due(uint32_t job)
 {
@@ -408,7 +391,6 @@ const struct vs_slurm_ops vs_slurm_ops_table = {
 	.nodes_boot_push = vs_slurm_nodes_boot_push,
 	.node_booted = vs_slurm_node_booted,
 	.power_scan = vs_slurm_power_scan,
-	.prolog_done = port_prolog_done, .epilog_done = port_epilog_done,
 	.job_reason = port_job_reason,
 	.job_requeued = vs_slurm_job_requeued,
 	.job_got = vs_slurm_job_assignment,

@@ -405,11 +405,10 @@ static void core_why(uint32_t job, char *out, size_t size)
 	vs_unlock();
 }
 
-static void core_prep_hooks(void (*prolog_done)(uint32_t job, bool ok),
-			    void (*epilog_done)(uint32_t job))
+static void core_prep_ops(const struct vs_prep_ops *ops)
 {
 	vs_lock_priority();
-	vs_outbox_hooks(prolog_done, epilog_done);
+	vs_outbox_prep_set(ops);
 	vs_unlock();
 }
 
@@ -450,7 +449,7 @@ static const struct vs_core_api api = {
 	.job_end = core_job_end,
 	.job_claim = core_job_claim,
 	.why = core_why,
-	.prep_hooks = core_prep_hooks,
+	.prep_ops = core_prep_ops,
 };
 
 __attribute__((visibility("default")))

@@ -113,12 +113,12 @@ struct vs_core_api {
 	/* Place and hold the job's final nodes. -1: the job must stay pending. */
 	int (*job_begin)(uint32_t job, uint32_t restart, const int *ids,
 			 size_t n, struct vs_err *err);
-	/* The job's nodes must be up; answer by port->prolog_done. Comes again
+	/* The job's nodes must be up; answer by prolog_done of prep_ops. Comes again
 	 * after a restart, without a job_begin before it: idempotent. */
 	void (*job_wait)(uint32_t job, uint32_t restart, const int *ids,
 			 size_t n);
 	/* The job has left these nodes (end, requeue, shrink); idempotent.
-	 * notify: port->epilog_done is expected. */
+	 * notify: epilog_done is expected. */
 	void (*job_end)(uint32_t job, const int *ids, size_t n, bool notify);
 	/* A running job after a restart: its nodes are claimed. launched: Slurm
 	 * believes that it runs there, and will power up none of them for it. */
@@ -127,14 +127,9 @@ struct vs_core_api {
 	/* Why a pending job waits, or "" */
 	void (*why)(uint32_t job, char *out, size_t size);
 
-	/* Who answers slurmctld's prolog and epilog calls: the prep plugin
-	 * gives its two functions here, and the engine calls them instead of
-	 * port->prolog_done and port->epilog_done. They are called from the
-	 * engine's thread, exactly once for each job_wait and each job_end with
-	 * notify; no lock of the core is held. May be set before start(), and
-	 * again. */
-	void (*prep_hooks)(void (*prolog_done)(uint32_t job, bool ok),
-			   void (*epilog_done)(uint32_t job));
+	/* Sets who answers slurmctld's prolog and epilog calls. May be called
+	 * before start(), and again. ops stays the caller's. */
+	void (*prep_ops)(const struct vs_prep_ops *ops);
 	/* An administrator has a look (a reconfigure that changes nothing): try
 	 * vCenter again now, a refused password too. */
 	void (*try_again)(void);
@@ -145,7 +140,7 @@ struct vs_core_api {
 	 * our own work: for svf status. */
 	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
-#define VS_CORE_API_VERSION 17
+#define VS_CORE_API_VERSION 18
 const struct vs_core_api *vs_core_api_get(void);
 
 #endif

@@ -19,16 +19,11 @@
 static struct vs_outbox_request *tells;
 static size_t ntells, cap_tells;
 static struct vs_assignment *gots;	/* of jobs whose prolog is answered */
-static struct {				/* of prep/vsphere, NULL: the port's */
-	void (*prolog_done)(uint32_t job, bool ok);
-	void (*epilog_done)(uint32_t job);
-} hooks;
+static const struct vs_prep_ops *prep;
 
-void vs_outbox_hooks(void (*prolog_done)(uint32_t job, bool ok),
-		     void (*epilog_done)(uint32_t job))
+void vs_outbox_prep_set(const struct vs_prep_ops *ops)
 {
-	hooks.prolog_done = prolog_done;
-	hooks.epilog_done = epilog_done;
+	prep = ops;
 }
 
 const struct vs_outbox_request *vs_outbox_tells(size_t *n)
@@ -206,6 +201,12 @@ static bool together(enum vs_slurm_request k)
 	       k == VS_REQUEST_SCHEDULE;
 }
 
+/* PrEpPlugins was checked, and only prep/vsphere makes a job wait. */
+static void prep_is_missing(uint32_t job, const char *call)
+{
+	vs_error("bug: no plugin answers the %s of JobId=%u", call, job);
+}
+
 static void say_of_job(struct vs_core *c, struct vs_outbox_request *t)
 {
 	const struct vs_slurm_ops *p = c->port;
@@ -213,10 +214,10 @@ static void say_of_job(struct vs_core *c, struct vs_outbox_request *t)
 	switch (t->kind) {
 	case VS_REQUEST_PROLOG:
 		got_say(p, t);
-		if (hooks.prolog_done)
-			hooks.prolog_done(t->job, t->ok);
+		if (prep)
+			prep->prolog_done(t->job, t->ok);
 		else
-			p->prolog_done(p->ctx, t->job, t->ok);
+			prep_is_missing(t->job, "prolog");
 		break;
 	case VS_REQUEST_REQUEUED:
 		p->job_requeued(p->ctx, t->job, t->text);
@@ -226,10 +227,10 @@ static void say_of_job(struct vs_core *c, struct vs_outbox_request *t)
 		break;
 	case VS_REQUEST_EPILOG:
 		p->job_got(p->ctx, t->job, NULL, 0);
-		if (hooks.epilog_done)
-			hooks.epilog_done(t->job);
+		if (prep)
+			prep->epilog_done(t->job);
 		else
-			p->epilog_done(p->ctx, t->job);
+			prep_is_missing(t->job, "epilog");
 		break;
 	case VS_REQUEST_REASON:
 		p->job_reason(p->ctx, t->job, t->text);

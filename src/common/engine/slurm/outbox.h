@@ -54,9 +54,8 @@ struct vs_outbox_request *vs_outbox_take(size_t *n);
 void vs_outbox_clear(void);
 /* "Its job is gone" was true of this node when it was noted: it is not said. */
 void vs_outbox_release_unsent(const char *node);
-/* Who hears of answered prologs and epilogs, in the place of the port; or NULL. */
-void vs_outbox_hooks(void (*prolog_done)(uint32_t job, bool ok),
-		     void (*epilog_done)(uint32_t job));
+/* Sets who answers prologs and epilogs; NULL: nothing does. */
+void vs_outbox_prep_set(const struct vs_prep_ops *ops);
 /* Keeps what a job got: it is said just before the answer to its prolog
  * (VS_REQUEST_PROLOG), or by VS_REQUEST_ASSIGNMENT. The lock is held. */
 void vs_outbox_post_assignment(struct vs_assignment *g_take);

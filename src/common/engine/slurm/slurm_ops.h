@@ -117,15 +117,18 @@ enum vs_slurm_request {
 	VS_REQUEST_UNDRAIN,
 	VS_REQUEST_NODE_LAST = VS_REQUEST_UNDRAIN,
 
-	VS_REQUEST_SCAN,
-	VS_REQUEST_PROLOG,
-	VS_REQUEST_EPILOG,
-	VS_REQUEST_REASON,
-	VS_REQUEST_SCHEDULE,
-	VS_REQUEST_BOOT_PUSH,
-	VS_REQUEST_BOOTED,
-	VS_REQUEST_ASSIGNMENT,
-	VS_REQUEST_REQUEUED
+	/* Of a job */
+	VS_REQUEST_PROLOG,		/* job_got(), then prolog_done() */
+	VS_REQUEST_EPILOG,		/* job_got() of 0 rows, epilog_done() */
+	VS_REQUEST_REASON,		/* job_reason() */
+	VS_REQUEST_REQUEUED,		/* job_requeued() */
+	VS_REQUEST_ASSIGNMENT,		/* job_got() */
+	/* Of a node, without a change that may be refused */
+	VS_REQUEST_BOOTED,		/* node_booted() */
+	/* Once for all, at the turn's end */
+	VS_REQUEST_BOOT_PUSH,		/* nodes_boot_push() */
+	VS_REQUEST_SCAN,		/* power_scan() */
+	VS_REQUEST_SCHEDULE		/* schedule() */
 };
 
 /* What of vsphere.conf bounds slurm.conf's keys, and what is found in it. */
@@ -141,6 +144,16 @@ struct vs_viewer {
 	uint32_t uid;
 	bool is_operator;	/* may give orders */
 	bool sees_jobs, sees_nodes; /* of other users: PrivateData */
+};
+
+/* What the prep plugin does for the engine: it answers slurmctld's prolog and epilog
+ * calls. Called from the engine's thread, exactly once for each job_wait, and for
+ * each job_end with notify. No lock is held. */
+struct vs_prep_ops {
+	/* ok: the job is launched. Otherwise it can't be served, and is
+	 * requeued; a job that is not configuring any more is left alone. */
+	void (*prolog_done)(uint32_t job, bool ok);
+	void (*epilog_done)(uint32_t job);
 };
 
 struct vs_slurm_ops {
@@ -167,11 +180,6 @@ struct vs_slurm_ops {
 			    bool ask);
 	/* Make power_save's thread look again (last_node_update). */
 	void (*power_scan)(void *ctx);
-	/* The prolog's end: ok, or the job can't be served (requeue). Exactly
-	 * once per prolog; the port reports success for a job that is not
-	 * configuring any more. */
-	void (*prolog_done)(void *ctx, uint32_t job, bool ok);
-	void (*epilog_done)(void *ctx, uint32_t job);
 	/* Text for a pending job's reason and its system comment; "" takes the
 	 * latter back. */
 	void (*job_reason)(void *ctx, uint32_t job, const char *text);

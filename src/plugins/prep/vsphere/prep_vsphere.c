@@ -67,8 +67,10 @@ static void epilog_done(uint32_t job)
 
 static void hook_up(void)
 {
+	static const struct vs_prep_ops ops = { prolog_done, epilog_done };
+
 	if (core && callbacks.prolog_slurmctld && callbacks.epilog_slurmctld)
-		core->prep_hooks(prolog_done, epilog_done);
+		core->prep_ops(&ops);
 }
 
 /* ---- life ------------------------------------------------------------------------ */
