@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One judgement of PasswordFile, for whoever reads vsphere.conf and for whoever
- * logs in: slurmctld at its start, its client at each login, svf-probe.
+ * One judgement of PasswordFile, for all that read vsphere.conf and all that
+ * log in: slurmctld at its start, its client at each login, svf-probe.
  */
 #include <sys/stat.h>
 

@@ -9,7 +9,7 @@ struct stat;
 
 /*
  * Judge a file by its stat record. Returns 0 if it is a regular file of uid that
- * its owner alone may read, and that nobody may execute. Returns -1 and sets err
+ * its owner alone may read, and that no user may execute. Returns -1 and sets err
  * (VS_E_CONFIG) if it is not: the text follows the file's name, and says what is
  * wrong and what to do.
  */

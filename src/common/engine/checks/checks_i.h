@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of checks/ keep together: nobody else includes this. The lock is
+/* What the files of checks/ keep together: no other module includes this. The lock is
  * held. */
 #ifndef VS_ENGINE_CHECKS_I_H
 #define VS_ENGINE_CHECKS_I_H

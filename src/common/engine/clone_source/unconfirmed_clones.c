@@ -5,7 +5,7 @@
  * one (operations.c), and no parent of clones ends.
  *
  * Rules: a lost one is over when what it was to make is shown, or when a whole
- * periodic poll that has begun since showed no clone of ours. The node may be
+ * periodic poll that has begun since showed no clone by slurm-vsphere. The node may be
  * started again then. One that is reported done is there: its parent stays for
  * long. The lock is held.
  */

@@ -3,7 +3,7 @@
  * Drains stick to names, faults stick to hosts. A health check (NHC, say) drains
  * the node it finds a fault on, Slurm switches that node's VM off, and the host
  * gives the VF with the fault to the next. So it is remembered on which host a
- * node's VM was when somebody else drained it or set it down, and counted by
+ * node's VM was when another user drained it or set it down, and counted by
  * host: reported, told when they are as many as open a breaker, and with
  * HealthDrains=N the host takes no more VMs from the Nth on.
  *

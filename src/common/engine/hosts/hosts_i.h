@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of hosts/ keep together: nobody else includes this. The lock is held. */
+/* What the files of hosts/ keep together: no other module includes this. The lock is
+ * held. */
 #ifndef VS_ENGINE_HOSTS_I_H
 #define VS_ENGINE_HOSTS_I_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Maintenance that is planned (svf host drain HOST --at TIME). Until then the
- * host goes on, for jobs whose time limit ends before it; no VM whose job could
- * run on is placed there, nor one of which nobody knows for how long it stays. A
+ * host takes VMs of jobs whose time limit ends before it; no VM whose job could
+ * run on is placed there, nor one that stays for an unknown time. A
  * little before its time the host is drained like any other, so that idle warm
  * VMs are off by then.
  *
  * Rules: what bars a host hangs on who asks: vs_until_set() says when that
- * ends, and whoever keeps an answer keeps with it how many windows it saw
+ * ends, and a caller that keeps an answer keeps with it how many windows it saw
  * barred (vs_exclusion_key). The windows are an operator's word, and lie in the
  * hints file. The lock is held throughout.
  */

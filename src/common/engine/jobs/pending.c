@@ -197,7 +197,7 @@ void vs_job_pending_text(struct vs_core *c, const struct vs_pending *r,
 		vs_estimate_text(r, out, size);
 }
 
-/* look: its time may be estimated anew. True: it was. */
+/* look: its time may be estimated again. Returns true if it was. */
 static bool say_reason(struct vs_core *c, struct vs_pending *r, bool look,
 		       int64_t now_ms)
 {

@@ -198,7 +198,7 @@ void vs_vmotion_failed(struct vs_core *c, struct vs_node *n,
 
 	vs_vmotions.failed++;
 	vs_metrics_failed(kind, err->code);
-	/* ours; anybody else's is a refusal */
+	/* slurm-vsphere cancelled it; another user's cancel counts as a refusal */
 	if (err->code == VS_E_CANCELED &&
 	    (n->wanted == VS_DESIRED_OFF || n->wanted == VS_DESIRED_GONE))
 		return;

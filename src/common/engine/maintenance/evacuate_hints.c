@@ -71,7 +71,7 @@ struct json_object *vs_vmotions_json(const struct vs_core *c)
 
 void vs_vmotions_read(struct vs_core *c, struct vs_j list)
 {
-	/* a node has one; whoever wrote more */
+	/* a node has one; a file with more is damaged */
 	for (size_t i = 0; i < vs_j_len(list) && i < c->nnodes; i++) {
 		struct vs_j j = vs_j_at(list, i);
 		const char *node = vs_j_str(vs_j_get(j, "node"));

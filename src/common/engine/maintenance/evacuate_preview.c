@@ -6,7 +6,7 @@
  * Rules: as of now, and nothing is held for it: a job that begins meanwhile may
  * take the room. Those that are told to move all find room beside each other,
  * kind by kind in the order of the nodes' names: what the kinds before have
- * taken is held while the lock is, and let go before anybody sees it.
+ * taken is claimed while the lock is held, and released before the lock is.
  */
 #include <stdlib.h>
 #include <string.h>

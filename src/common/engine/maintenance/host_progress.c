@@ -198,7 +198,7 @@ struct vs_draining_hosts {
 
 static struct {
 	struct vs_draining_hosts *leaving;	/* uthash by host */
-	bool silent;			/* Slurm has none of ours */
+	bool silent;			/* Slurm has none by slurm-vsphere */
 	int64_t said_ms;
 } reservations;
 
@@ -272,7 +272,7 @@ static char *resv_name(const struct vs_host *h)
 	return name;
 }
 
-/* What leaves with its job is anybody's all the while. */
+/* A node whose VM leaves with its job stays usable for all jobs. */
 static bool stays_there(struct vs_core *c, const char *node)
 {
 	const struct vs_node *n = vs_node_named(c, node);
@@ -345,14 +345,14 @@ static void row_make(const struct vs_host *h, const struct vs_draining_hosts *l,
 		.end = planned || r->safe_at == VS_TIME_NEVER ?
 			l->start + YEAR_S : r->safe_at,
 	};
-	/* Overdue: any moment, but it isn't written anew for each. */
+	/* Overdue: any moment, but it isn't written again for each. */
 	if (row->end < now + LEAST_S)
 		row->end = ((now + LEAST_S) / OVERDUE_S + 1) * OVERDUE_S;
 	if (row->end <= row->start)
 		row->end = row->start + LEAST_S;
 }
 
-/* One that may have a VM of ours on it by what is known. */
+/* Makes a row for each host that may have a managed VM on it, by what is known. */
 static size_t rows_make(struct vs_core *c, struct vs_slurm_resv **rows)
 {
 	int64_t now = vs_wall_ms() / 1000;

@@ -3,7 +3,7 @@
  * Nodes whose VM is on a host that is wanted (cordon.c), or suspended there: it
  * can be resumed there alone, or is evicted by an operator (vm_actions.c). They are
  * drained with the cause, idle ones powered down at once, running jobs finish;
- * when the VM is off or elsewhere our drain goes, and nobody else's.
+ * when the VM is off or elsewhere slurm-vsphere ends its own drain, and no other.
  */
 #include <stdio.h>
 #include <string.h>
@@ -151,7 +151,7 @@ void vs_maintenance_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 	vs_vm_actions_observe(c, n);
 	h = wanted_host(c, n);
-	/* What was drained before a restart is ours to clear, by its tag. */
+	/* The tag tells which drains slurm-vsphere set before a restart: it ends them. */
 	if (!c->started && (n->flags & VS_NODE_DRAIN))
 		vs_node_condition(n, VS_COND_HOST_DRAIN, true);
 	if (h && !n->orders.evict && vs_vmotion_leaves(c, n, h, now_ms))

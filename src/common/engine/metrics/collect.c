@@ -5,7 +5,7 @@
  *
  * Rules: hosts and nodes are read a slice at a time, and slurmctld's threads go
  * first between two; no text is made, and nothing sorted, under the lock. No job,
- * user or node is named, for whoever reaches the port may read it.
+ * user or node is named, because all that reach the port may read it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static uint64_t adapters_of(const struct vs_core *c, const struct vs_pf *pf)
 	return mask;
 }
 
-/* Where its VFs that nobody has count: those of a host that isn't there are
+/* Where its VFs without a VM count: those of a host that isn't there are
  * lost for now, those that placement leaves out in quarantine, also while their
  * host is off by intent. */
 static enum vs_vf_state spare_of(const struct vs_host *h,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the metrics are served, kept as vsphere.conf says for as long as this
- * slurmctld is in control. A port that somebody else has is tried again every
+ * slurmctld is in control. A port that another process has is tried again every
  * second: after a failover or a new process it is the one before us, and no page is
  * no reason to stop anything.
  */

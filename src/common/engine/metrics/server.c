@@ -2,12 +2,12 @@
 /*
  * The metrics' server (poll_server.c): one request per connection.
  *
- * Rules: nobody waits for a slow client: a request must be whole within READ_MS of
+ * Rules: no client waits for a slow one: a request must be whole within READ_MS of
  * its connection, the answer taken within WRITE_MS of its beginning (each within
  * CROWD_MS or WRITE_CROWD_MS while all places are taken). Everything has
  * a maximum. A page serves all who ask within FRESH_MS, so that who asks without a
  * pause costs the core two readings a second. Nothing is changed by any request, and
- * nobody is asked who they are: the page names no user and no job.
+ * no client has to authenticate: the page names no user and no job.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -82,7 +82,8 @@ static void refuse(struct vs_conn *c, int status, const char *why, int64_t now_m
 	       now_ms);
 }
 
-/* The page, made anew if it is old; NULL with err. */
+/* Returns the page, made again if it is old. Returns NULL and sets err if it can't be
+ * made. */
 static const struct page *page_now(bool openmetrics, int64_t now_ms,
 				   struct vs_err *err)
 {

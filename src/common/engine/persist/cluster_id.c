@@ -69,7 +69,7 @@ int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 	return -1;
 }
 
-/* svf adopt: another id than ours is in force from now on. */
+/* svf adopt: another cluster id than before is in force from now on. */
 int vs_cluster_id_store(const char *state_dir, const char *id,
 			struct vs_err *err)
 {

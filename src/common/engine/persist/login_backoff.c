@@ -8,7 +8,7 @@
  * the password or anything made from it. It bars the first login after a start
  * alone, for five minutes, and no other try: another user, a file that changed
  * or an operator's word count at once. A note that can't be written or read
- * bars nobody. No lock is held: there is file work in here.
+ * blocks no login. No lock is held: there is file work in here.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static char *note_path(const char *dir)
 	return vs_asprintf("%s/slurm_vsphere.login", dir);
 }
 
-/* "" where the file isn't to be had: that is said by whoever reads it. */
+/* "" if the file can't be read: the caller that reads it reports that. */
 static char *try_of(const char *user, const char *file)
 {
 	struct stat st;

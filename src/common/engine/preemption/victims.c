@@ -4,7 +4,7 @@
  * that it lacks? Slurm preempts for CPUs and memory; a VF is held by a VM, of
  * whatever node, and that VM has to go when its job has left.
  *
- * Rules: nobody is named whose end isn't needed, none at all if all ends
+ * Rules: no job is named whose end isn't needed, none at all if all ends
  * together would not do, or if idle VMs and those on their way out will.
  * Placement itself judges, as if those VMs were gone; nodes that the job is to
  * get keep their VMs. The VMs of those who are named are promised away: no other
@@ -224,7 +224,7 @@ static void spare(struct question *q, size_t from, size_t to)
 	spare(q, from, from + (to - from) / 2);
 }
 
-/* Where VFs are what is lacking, nobody is asked who has none. */
+/* If VFs are what is missing, jobs without VFs are no candidates. */
 static int choose(struct question *q)
 {
 	size_t many;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What may be had ahead of a job: VFs that nobody waits for, those that idle
+ * What may be had ahead of a job: VFs that no job waits for, those that idle
  * VMs give back for that job, or a place for a VM that is switched on later,
  * when others have gone.
  *

@@ -137,7 +137,7 @@ static bool planned(const struct vs_core *c, const struct vs_node *n)
 	return c->conf->prefetch.vms && n->ahead.read == vs_plans.read;
 }
 
-/* ---- when nobody comes ------------------------------------------------------------ */
+/* ---- when no job comes ------------------------------------------------------------ */
 
 static void remove_vm(struct vs_node *n, int64_t now_ms)
 {
@@ -183,7 +183,7 @@ static void follow_up(struct vs_node *n, int64_t now_ms)
 	}
 }
 
-/* Slurm or an administrator changes it without a request of ours. */
+/* Slurm or an administrator changes it without a request of slurm-vsphere. */
 static bool taken(const struct vs_node *n)
 {
 	return n->flags & (VS_NODE_POWERING_UP | VS_NODE_POWER_UP_ASKED |

@@ -49,7 +49,7 @@ static bool finds_none(const struct vs_err *err)
 }
 
 /* The code as the engine takes it: a fault of the host's ends its patience
- * with that host, and nobody's node is to blame for vCenter's settings. */
+ * with that host, and no node is to blame for vCenter's settings. */
 static enum vs_code judged(const struct vs_node *n, enum vs_op_type kind,
 			   const struct vs_err *err, bool nobodys)
 {

@@ -171,9 +171,10 @@ static bool budget_left(const struct vs_core *c, enum vs_action a,
 		(a == VS_DO_SHUTDOWN || !vs_op_host_full(c, host));
 }
 
-/* Ends that nobody asked for: see removal_guard.c. An evicted VM goes off by an
+/* Ends without a request: see removal_guard.c. An evicted VM goes off by an
  * operator's word, also where Slurm shows no power-down of its node. What was
- * made for one job and is off has had that job's end, whoever remembers it. */
+ * made for one job and is off has had that job's end, also if no record of the job is
+ * left. */
 static bool brake_passed(struct vs_node *n,
 			 const struct vs_vm *vm, enum vs_action action)
 {

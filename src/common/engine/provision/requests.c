@@ -134,7 +134,8 @@ static bool was_ours(const struct vs_core *c, const struct vs_node *n,
 	return false;
 }
 
-/* Our cards, or one of their kind that must go for ours. */
+/* Fills gone with the keys of the node's NICs, or of one of their kind that must go for
+ * them. Returns how many. */
 static int cards_gone(const struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, int gone[VS_VM_NICS])
 {
@@ -190,7 +191,7 @@ static int64_t send_power_on(struct vs_core *c, struct vs_node *n,
 }
 
 /*
- * The guest is asked first where somebody is in it and there is time; a VM
+ * The guest is asked first where a job may be in it and there is time; a VM
  * whose node Slurm has already powered down is switched off at once, before
  * it can register.
  */

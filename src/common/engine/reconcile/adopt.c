@@ -8,8 +8,8 @@
  * on a host that doesn't answer may be much later; such a VM is left on and its
  * guest asked to register; when it doesn't, Slurm gets the node back with the
  * cause. Where Retention doesn't keep it, it goes the way of all
- * others, by a power-down of Slurm's: a few kills in a row would need the brake
- * (and an operator) otherwise. Never switches anything off itself.
+ * others, by a power-down of Slurm's: otherwise a few kills in a row would reach the
+ * removal limit (and need an operator). Never switches anything off itself.
  */
 #include <stdio.h>
 #include "engine/jobs/jobs.h"

@@ -98,7 +98,7 @@ bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags)
 /*
  * Slurm's word. It waits for a boot that comes after it: one that was before,
  * of a VM that outlived its node's power-down, it would never take. What a node
- * was before a start of ours isn't known, and nothing is concluded from it.
+ * was before slurmctld started isn't known, and nothing is concluded from it.
  */
 void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags)
 {
@@ -119,7 +119,7 @@ void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags)
 		vs_node_condition(n, VS_COND_POWER_CYCLE, true);
 }
 
-/* Slurm's ResumeTimeout goes on, while the VM isn't on or nobody knows since
+/* Extends Slurm's ResumeTimeout, while the VM isn't on or it is unknown since
  * when; for a node that no job waits for not longer than a job would wait. */
 static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {

@@ -78,7 +78,7 @@ static void unstick(struct vs_node *n, int64_t now_ms)
 
 /* Its job has ended, and its slurmd can't tell Slurm so; or its silence has cost it
  * its node. A suspended VM is resumed by the administrator who suspended it alone,
- * and has no job there that it could go on with. */
+ * and has no job there that it could continue. */
 void vs_guest_lost_suspended_apply(struct vs_core *c, struct vs_node *n,
 				   int64_t now_ms)
 {

@@ -2,7 +2,7 @@
 /*
  * VMs that vCenter doesn't show though they were on when it was last heard, or
  * though their slurmd answers Slurm: a vCenter restored from a backup has
- * forgotten those that were made since, which run all the same; somebody has
+ * forgotten those that were made since, which run all the same; an administrator has
  * renamed or moved one. Unknown is not gone: such a node gets no new VM, for two
  * with one name, one address and one job are worse than a lost node; what it
  * held stays held, and no job begins on it.

@@ -386,7 +386,7 @@ static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 }
 
-/* Power saving is kept awake, and told of nodes that nobody needs any more. */
+/* Keeps power saving awake, and powers down nodes that are to be vacated. */
 static void keep_alive(struct vs_node *n, int64_t now_ms)
 {
 	if (n->wanted == VS_DESIRED_READY && now_ms - n->since.ready_ms > 1000)
@@ -442,7 +442,7 @@ void vs_node_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	    (n->op.kind <= VS_OP_POWER_ON || n->op.kind == VS_OP_VMOTION) &&
 	    (n->wanted == VS_DESIRED_OFF || n->wanted == VS_DESIRED_GONE))
 		vs_op_cancel(c, n);
-	/* What nobody has yet waits for all that jobs want: prefetch.c. */
+	/* A VM ahead of its job waits for all that jobs need now: prefetch.c. */
 	if (action == VS_DO_NOTHING || action == VS_DO_WAIT ||
 	    now_ms < n->retry.not_before_ms || n->wanted == VS_DESIRED_AHEAD)
 		return;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Orphans: VMs that are ours by every test, but whose name is no node any more
+ * Orphans: VMs that this cluster owns by every test, but whose name is no node any more
  * (a node list that shrank). They hold VFs and capacity that no job can use:
  * the guest is shut down, the VM switched off and destroyed.
  *
  * Rules: Slurm must not know a node of that name at all; a slow beat must have
  * shown that no task is under way on the VM; what can't be read or sits on a
- * host that doesn't answer is not touched; the brake counts each; a VM with a
+ * host that doesn't answer is not touched; the removal limit counts each; a VM with a
  * disk outside of its own directory stays. One that fails is tried again later
  * and never stops the others. While a power-on of one may be under way, its VF
  * is held.

@@ -51,7 +51,7 @@ void vs_guest_lost_suspended_apply(struct vs_core *c, struct vs_node *n,
 /* A job whose VM was started again elsewhere is requeued. */
 void vs_guest_lost_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 
-/* orphan_vms.c: VMs of ours that no node stands for; lock held */
+/* orphan_vms.c: managed VMs that belong to no node; lock held */
 void vs_orphans_update(struct vs_core *c, int64_t now_ms);
 void vs_orphans_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 		      size_t n);

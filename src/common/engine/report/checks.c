@@ -197,7 +197,7 @@ void vs_report_recheck(struct vs_core *c, struct json_object *top,
 {
 	vs_assert_locked();
 	vs_jb_int(top, "seq", (int64_t)vs_checks_begun());
-	/* A look, and no login that was refused: whoever watches asks again
+	/* A look, and no login that was refused: a user who watches asks again
 	 * and again, and a few of them lock the account. */
 	if (operator) {
 		vs_checks_look();

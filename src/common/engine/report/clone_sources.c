@@ -79,7 +79,7 @@ static bool is_parent(const struct vs_core *c, const struct vs_vm *vm)
 		VS_OWNER_CLONE_SOURCE && vm->parent.kind < VS_CLONE_KINDS;
 }
 
-/* Each as it stands; then those with which something is done, anew. */
+/* Each as it stands; then again those with which something is done. */
 void vs_clone_sources_states(
 	const struct vs_core *c,
 	unsigned int n[VS_CLONE_KINDS][VS_CLONE_SOURCE_STATES])

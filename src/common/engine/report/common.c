@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What several reports end with: what the preflight has found, and VMs that
- * only look like ours, how long slurmctld was kept (shapes: report.h). Memory work, the lock is held.
+ * only look like managed ones, how long slurmctld was kept (shapes: report.h).
+ * Memory work, the lock is held.
  */
 #include <string.h>
 #include "engine/allocation/allocation.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The jobs that the core knows of, all in one answer: those that have nodes of
- * ours, by the claims, and those that wait for them, by their last refusal.
+ * The jobs that the core knows of, all in one answer: those that have managed
+ * nodes, by the claims, and those that wait for them, by their last refusal.
  *
  * Rules: work grows with nodes and jobs, not with their product; the lock is
  * lent between the pieces, so that names are copied and nothing is kept by

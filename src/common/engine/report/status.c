@@ -349,7 +349,7 @@ void vs_report_status(struct vs_core *c, struct json_object *top,
 	vs_report_notes(c, top, operators);
 }
 
-/* ---- reconcile: what is mended by itself, and what the brake holds back --------- */
+/* ---- reconcile: what is repaired by itself, and what the removal limit holds back */
 
 static void add_vm(struct json_object *arr, const struct vs_vm *vm,
 		   const char *name, const char *what,

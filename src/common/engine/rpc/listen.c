@@ -51,7 +51,7 @@ int vs_listen_at(const char *whose, const char *addr, int port,
 	return fd;
 }
 
-/* The port's number for whoever let us choose it: whole or not there. */
+/* Writes the port's number for clients if any free port was chosen: whole or not there. */
 static int port_write(int fd, const char *dir, struct vs_err *err)
 {
 	struct sockaddr_storage sa;

@@ -16,7 +16,7 @@ struct vs_outbox_request;
 /* Can the engine use this configuration? Returns 0. Returns -1 and sets err
  * (VS_E_CONFIG) if a node names what vsphere.conf does not have. */
 int vs_setup_check(const struct vs_conf *conf, struct vs_err *err);
-/* Puts it into force; what is under way for nodes that it still has goes on. Takes
+/* Puts it into force; calls continue for nodes that it still has. Takes
  * conf, which vs_setup_check() has passed. */
 void vs_setup_apply(struct vs_core *c, struct vs_conf *conf_take);
 /* Chooses the MACs of all nodes, by the cluster's id. */
@@ -58,7 +58,7 @@ void vs_forecast_read_slurm(struct vs_core *c); /* at jobs that the timeline has
 void vs_draining_hosts_publish(struct vs_core *c, int64_t now_ms); /* reservations */
 /* Writes the state file if something in it has changed, at most once a second. */
 void vs_state_file_save(struct vs_core *c, int64_t now_ms);
-/* Says the words in their order. *push_ms: when power saving was last told of
+/* Sends the requests in their order. *push_ms: when power saving was last asked for
  * nodes. */
 void vs_outbox_send(struct vs_core *c, struct vs_outbox_request *tells,
 		    size_t n, int64_t now_ms, int64_t *push_ms);

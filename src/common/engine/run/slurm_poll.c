@@ -54,7 +54,7 @@ void vs_waits_gone(struct vs_core *c)
 }
 
 /*
- * Slurm tells nobody of a pending job's end: nothing is reclaimed, or said, for
+ * Slurm tells no plugin of a pending job's end: nothing is reclaimed, or said, for
  * one that has been cancelled. And backfill wipes a reason without asking again
  * whether the job may run: what was said of it holds.
  */

@@ -14,13 +14,13 @@
 enum {
 	JOB = 1 << 20,			/* it has a job */
 	UP = 1 << 21,			/* for Slurm */
-	IN_SLURM = 1 << 22,		/* Slurm has told of the node */
+	IN_SLURM = 1 << 22,		/* Slurm's flags of the node were read */
 	ENDS = 1 << 23,			/* its VM is wanted off or gone */
 	KEPT = 1 << 24,			/* its VM is wanted as it is */
 	SEEN_ON = 1 << 25,		/* the right VM is on */
 	SEEN_BUSY = 1 << 26,
 	MISSING = 1 << 27,		/* its VM must be there and isn't shown */
-	TOLD = 1 << 28,			/* Slurm was told of the boot */
+	TOLD = 1 << 28,			/* the boot was reported to Slurm */
 	CLONES = 1 << 29,		/* a clone is under way */
 	CHANGES = 1 << 30,		/* so is a call that starts no VM */
 };

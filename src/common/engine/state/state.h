@@ -52,7 +52,7 @@ void vs_lock_yield_to(void (*work)(void *arg), void *arg);
 #ifdef VS_DEBUG
 void vs_assert_locked_in(const char *function);
 #define vs_assert_locked() vs_assert_locked_in(__func__)
-/* For unit tests: this thread needs no lock, for it is the only one. */
+/* For unit tests: this thread needs no lock, because no other thread runs. */
 extern _Thread_local bool vs_lock_not_needed;
 #else
 #define vs_assert_locked() ((void)0)
@@ -157,7 +157,7 @@ void vs_host_nodes_mark_changed(struct vs_core *c, const struct vs_host *h);
 /* The node's summary has been computed again, until the node changes. */
 void vs_node_summary_renewed(const struct vs_core *c, struct vs_node *n);
 /* Why no VM can be made from the profile's (its index) template, "": it can. How
- * many VMs of it there is room for is found anew. */
+ * many VMs of it there is capacity for is counted again. */
 void vs_profile_missing_set(struct vs_core *c, size_t profile, const char *why);
 /* That alone. */
 void vs_profile_capacity_outdate(struct vs_core *c, size_t profile);
@@ -208,14 +208,14 @@ struct vs_says {
 };
 struct vs_finding { enum vs_stops stops; char *text; struct vs_found found; };
 
-/* Something that the preflight judges has changed: it is made anew. */
+/* Something that the preflight judges has changed: it runs again. */
 void vs_findings_outdate(void);
 bool vs_findings_outdated(void);
 /* Something that the checks of what hosts share ask has changed; was it so since
  * this was asked last? */
 void vs_shared_outdate(void);
 bool vs_shared_outdated_taken(void);
-/* What it has found last, *n of them, true until it is made anew. */
+/* What it has found last, *n of them, true until it runs again. */
 const struct vs_finding *vs_findings(size_t *n);
 
 /* Empties the list. Returns the old one, *n of them, for vs_findings_free(). */

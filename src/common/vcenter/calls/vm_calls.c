@@ -2,7 +2,7 @@
 /*
  * The mutating calls. Each is sent once; its answer is a task, an error that
  * says whether anything has happened, or nothing (VS_E_UNKNOWN). A client that
- * may only read sends none of them, whoever asks.
+ * may only read sends none of them, for no caller.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The slow beat: what vCenter doesn't stream. Recent tasks (by anybody), room
+ * The slow beat: what vCenter doesn't stream. Recent tasks (of any user), room
  * in the pools and on the datastore, the clusters' DRS and HA, what hosts keep for
  * themselves, the templates' versions, the account's rights, and whether all that
  * was found by name is still there.
  *
  * Rules: three requests a beat while all is there and nothing has changed, two
- * while nobody is in a hurry (poll_interval.c); a task once seen finished is not read
+ * while no job waits for changes (poll_interval.c); a task once seen finished is not read
  * again. A beat that fails is left out; only the first one, before the
  * inventory is loaded, must succeed. What was deleted may have been made again:
  * templates are looked up by themselves, for anything else all names are.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Templates: found by the name in the configuration, read, and looked up anew
- * when they are gone. Whoever builds images deletes a template and makes it
+ * Templates: found by the name in the configuration, read, and looked up again
+ * when they are gone. A tool that builds images deletes a template and makes it
  * again under its name, so a name outlives its object here.
  *
  * Rules: a template that is not there is no failure of the client: it is said

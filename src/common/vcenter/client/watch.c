@@ -185,7 +185,7 @@ void vs_vcx_watch(struct vs_vc *vc)
 	next_view(vc);
 }
 
-/* ---- reading anew what a change could not tell ---------------------------- */
+/* ---- reading again what a change could not tell --------------------------- */
 
 static void on_reread(struct vcx_read *r, const char *type, const char *moid,
 		      struct vs_j props, struct vs_j missing)

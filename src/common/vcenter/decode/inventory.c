@@ -6,7 +6,7 @@
  * Rules: the same VM may stand in two filters; it is gone when it has left
  * both. Events of one update set come together, at the flush, once per object.
  * A change that names a parent of what we asked for, one element of it, or
- * anything else we cannot apply to the letter, has the object read anew. A value
+ * anything else we cannot apply to the letter, has the object read again. A value
  * that is not of its type, or that vCenter fails to read, is held back: what was
  * known of it stays, the object is unreadable, and it is read again on the beat.
  *

@@ -141,7 +141,7 @@ struct vs_inv {
 	struct vcx_host *hosts;
 	TAILQ_HEAD(, vcx_vm) dirty_vms;
 	TAILQ_HEAD(, vcx_host) dirty_hosts;
-	/* Objects of which a change came that can only be read anew. */
+	/* Objects that must be read again, because a change of them can't be applied. */
 	struct vcx_refetches refetch;
 	_Atomic uint64_t updates;	/* read in any thread */
 	unsigned int round;
@@ -162,7 +162,7 @@ const char *const *vs_inv_paths(const struct vs_inv *inv, enum vcx_filter f);
 int vs_inv_update(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
 /* Its tasks, after the flush: who hears that a clone has ended knows its VM. */
 int vs_inv_tasks(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
-/* An object read anew: as if it had just entered. */
+/* An object was read again: as if it had just entered. */
 void vs_inv_reread(struct vs_inv *inv, enum vcx_filter f, const char *moid,
 		   struct vs_j prop_set, struct vs_j missing_set);
 /* HostSystem.systemResources was read. A value that can't be is logged with its

@@ -174,7 +174,7 @@ enum vs_vc_guest_key {
 };
 extern const char *const vs_vc_guest_keys[VS_VC_NGUEST];
 
-/* A task that somebody else may have started (recentTask on the slow beat,
+/* A task that another user may have started (recentTask on the slow beat,
  * and those found at start): enough to adopt it. */
 struct vs_vc_task {
 	const char *moid, *name;	/* descriptionId: "VirtualMachine.clone" */
@@ -242,7 +242,7 @@ struct vs_vc_events {
 	void (*host)(void *arg, const struct vs_vc_host *h);
 	void (*vm)(void *arg, const struct vs_vc_vm *v);
 	void (*gone)(void *arg, enum vs_vc_kind kind, const char *moid);
-	/* It was changed, is gone, is there again or was made anew; comes
+	/* It was changed, is gone, is there again or was recreated; comes
 	 * before the `slow` of the beat that noticed. */
 	void (*template_changed)(void *arg, const struct vs_vc_template *t);
 	/* The values of the next `slow` are asked for now: what was delivered

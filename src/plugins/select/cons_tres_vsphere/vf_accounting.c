@@ -233,7 +233,7 @@ static void words_drop(job_record_t *job_ptr)
 		*to = '\0';
 }
 
-/* Takes ours out of the job's list; NULL: there are none. */
+/* Takes the licenses of VFs out of the job's list; NULL: there are none. */
 static vs_list_t list_drop(job_record_t *job_ptr)
 {
 	vs_list_t ours = NULL;
@@ -342,7 +342,7 @@ static void own_move(job_record_t *from, job_record_t *to)
 	xfree(from->licenses);
 }
 
-/* With alternatives it has none of ours: what it names is its own choice. */
+/* A job with alternatives has no licenses of VFs: what it names is its own choice. */
 static void moved_drop(job_record_t *job_ptr)
 {
 	vs_list_t old;
