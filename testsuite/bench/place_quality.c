@@ -257,7 +257,7 @@ static bool place_real(const struct x_world *x, enum vs_policy policy,
 
 	world_real(&r, x);
 	r.w.env.policy = policy;
-	placed = !vs_place(&r.w.env, r.nodes, (size_t)x->n, NULL, &err);
+	placed = !vs_place(&r.w.env, r.nodes, (size_t)x->n, &err);
 	for (int i = 0; placed && i < x->n; i++) {
 		const struct vs_place_node *n = &r.nodes[i];
 

@@ -29,7 +29,7 @@ static void place(size_t n)
 {
 	struct vs_err err = { 0 };
 
-	if (vs_place(&w.env, gang, n, NULL, &err))
+	if (vs_place(&w.env, gang, n, &err))
 		fail_msg("%s", err.text);
 }
 

@@ -172,3 +172,30 @@ int w_free(struct world *w, const char *host, const char *pci)
 			 W_CLUSTER_ID, &use);
 	return use.free;
 }
+
+size_t w_count(const struct vs_place_env *env, const struct vs_place_node *like,
+	       size_t limit)
+{
+	char why[8];
+
+	return vs_place_count(env, like, limit, why, sizeof(why));
+}
+
+enum vs_refusal w_refusal(const struct vs_err *err, const char *host)
+{
+	char name[80];
+	const char *at;
+
+	snprintf(name, sizeof(name), "%s: ", host);
+	at = strstr(err->text, name);
+	for (enum vs_refusal r = VS_REFUSE_NONE + 1; at && r < VS_REFUSALS;
+	     r++) {
+		const char *text = vs_refusal_text(r);
+		const char *told = at + strlen(name);
+
+		if (!strncmp(told, text, strlen(text)) &&
+		    strchr(";) ", told[strlen(text)]))
+			return r;
+	}
+	return VS_REFUSE_NONE;
+}

@@ -44,6 +44,12 @@ struct vs_claim *w_hold(struct world *w, const char *node, const char *host,
 			const char *pf, enum vs_claim_state state);
 /* n of them, named "n00" ..., of profile p_roce on the world's network. */
 void w_gang(struct world *w, struct vs_place_node *gang, size_t n);
+/* vs_place_count() without its reason. */
+size_t w_count(const struct vs_place_env *env, const struct vs_place_node *like,
+	       size_t limit);
+/* The reason that a refusal's text gives for this host. VS_REFUSE_NONE if the
+ * text does not name the host. */
+enum vs_refusal w_refusal(const struct vs_err *err, const char *host);
 int w_free(struct world *w, const char *host, const char *pci);
 
 #endif

@@ -257,12 +257,12 @@ static void devices_need_no_network_and_are_counted(void **state)
 
 	(void)state;
 	esx01->nnets = 0;
-	assert_int_equal(vs_place_count(&w.env, of(&p_gpu, 1), 9), 2);
-	assert_int_equal(vs_place(&w.env, of(&p_gpu, 2), 2, NULL, &err), 0);
+	assert_int_equal(w_count(&w.env, of(&p_gpu, 1), 9), 2);
+	assert_int_equal(vs_place(&w.env, of(&p_gpu, 2), 2, &err), 0);
 	assert_ptr_equal(gang[1].host, esx01);
 	assert_int_equal(gang[1].npfs, 1);
 	assert_string_equal(gang[1].pfs[0]->pci, GPU0);
-	assert_int_equal(vs_place(&w.env, of(&p_gpu, 3), 3, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, of(&p_gpu, 3), 3, &err), -1);
 	assert_int_equal(err.code, VS_E_SHORTAGE);
 	assert_non_null(strstr(err.text, "needs 3 gpu devices, 2 free"));
 	assert_non_null(strstr(err.text, "esx01: no free device"));
@@ -274,8 +274,8 @@ static void a_vf_and_a_device_come_together_or_not_at_all(void **state)
 	struct vs_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 2);
-	assert_int_equal(vs_place(&w.env, of(&p_both, 2), 2, NULL, &err), 0);
+	assert_int_equal(w_count(&w.env, of(&p_both, 1), 9), 2);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 2), 2, &err), 0);
 	for (int i = 0; i < 2; i++) {
 		assert_ptr_equal(gang[i].host, esx01);
 		assert_int_equal(gang[i].npfs, 2);
@@ -284,15 +284,15 @@ static void a_vf_and_a_device_come_together_or_not_at_all(void **state)
 	}
 	/* a device in use is short, however many VFs there are */
 	dynamic_card(w_on("vm-1", "esx01"), 0x20b0, "");
-	assert_int_equal(vs_place(&w.env, of(&p_both, 2), 2, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 2), 2, &err), -1);
 	assert_non_null(strstr(err.text,
 		"needs 2 sriov-roce VFs with 1 gpu device each, 1 free"));
 	/* and so is a VF */
-	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 1);
+	assert_int_equal(w_count(&w.env, of(&p_both, 1), 9), 1);
 	esx01->pfs[0].vfs = 0;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 0);
-	assert_int_equal(vs_place_count(&w.env, of(&p_gpu, 1), 9), 1);
+	assert_int_equal(w_count(&w.env, of(&p_both, 1), 9), 0);
+	assert_int_equal(w_count(&w.env, of(&p_gpu, 1), 9), 1);
 }
 
 static void each_address_is_given_once_to_whom_it_is_meant_for(void **state)
@@ -301,23 +301,23 @@ static void each_address_is_given_once_to_whom_it_is_meant_for(void **state)
 
 	(void)state;
 	w_fpgas();
-	assert_int_equal(vs_place(&w.env, of(&p_fpga, 3), 3, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, of(&p_fpga, 3), 3, &err), 0);
 	assert_ptr_equal(gang[0].host, esx01);
 	assert_ptr_not_equal(gang[0].pfs[0], gang[1].pfs[0]);
 	assert_ptr_not_equal(gang[0].pfs[0], gang[2].pfs[0]);
 	assert_ptr_not_equal(gang[1].pfs[0], gang[2].pfs[0]);
-	assert_int_equal(vs_place(&w.env, of(&p_fpga, 4), 4, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, of(&p_fpga, 4), 4, &err), -1);
 	assert_non_null(strstr(err.text, "needs 4 fpga devices, 3 free"));
 	/* another line of vsphere.conf has one of them alone */
 	fpga.line = 1;
-	assert_int_equal(vs_place_count(&w.env, of(&p_fpga, 1), 9), 1);
-	assert_int_equal(vs_place(&w.env, of(&p_fpga, 1), 1, NULL, &err), 0);
+	assert_int_equal(w_count(&w.env, of(&p_fpga, 1), 9), 1);
+	assert_int_equal(vs_place(&w.env, of(&p_fpga, 1), 1, &err), 0);
 	assert_string_equal(gang[0].pfs[0]->pci, FPGA1);
 	/* no device that ESXi chooses is one of them, nor the other way */
 	fpga.type = VS_ADAPTER_DYNAMIC;
-	assert_int_equal(vs_place_count(&w.env, of(&p_fpga, 1), 9), 0);
+	assert_int_equal(w_count(&w.env, of(&p_fpga, 1), 9), 0);
 	gpu.type = VS_ADAPTER_DIRECTPATH;
-	assert_int_equal(vs_place_count(&w.env, of(&p_gpu, 1), 9), 0);
+	assert_int_equal(w_count(&w.env, of(&p_gpu, 1), 9), 0);
 }
 
 static void several_for_one_vm_are_several_devices_of_one_host(void **state)
@@ -327,8 +327,8 @@ static void several_for_one_vm_are_several_devices_of_one_host(void **state)
 	(void)state;
 	w_fpgas();
 	fpga.per_node = 2;
-	assert_int_equal(vs_place_count(&w.env, of(&p_fpga, 1), 9), 1);
-	assert_int_equal(vs_place(&w.env, of(&p_fpga, 1), 1, NULL, &err), 0);
+	assert_int_equal(w_count(&w.env, of(&p_fpga, 1), 9), 1);
+	assert_int_equal(vs_place(&w.env, of(&p_fpga, 1), 1, &err), 0);
 	assert_ptr_equal(gang[0].host, esx01);
 	assert_int_equal(gang[0].npfs, 2);
 	assert_string_equal(gang[0].pfs[0]->pci, FPGA0);
@@ -374,8 +374,8 @@ static void those_beside_and_those_alone_share_the_devices(void **state)
 	(void)state;
 	of(&p_both, 3);
 	gang[1].profile = gang[2].profile = &p_gpu;
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 2, &err), 0);
+	assert_int_equal(vs_place(&w.env, gang, 3, &err), -1);
 }
 
 static void the_pf_on_the_devices_numa_node_is_chosen(void **state)
@@ -389,18 +389,18 @@ static void the_pf_on_the_devices_numa_node_is_chosen(void **state)
 	esx01->pfs[1].numa = 1;		/* the GPUs */
 	esx01->pfs[2].numa = 1;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, &err), 0);
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
 	assert_string_equal(gang[0].pfs[1]->pci, GPU0);
 	for (int i = 0; i < 3; i++)	/* the other way round */
 		esx01->pfs[i].numa = !esx01->pfs[i].numa;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, &err), 0);
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF1);
 	for (int i = 0; i < 3; i++)	/* unknown: free VFs decide */
 		esx01->pfs[i].numa = -1;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, &err), 0);
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
 }
 
@@ -414,13 +414,13 @@ static void devices_of_another_kind_are_another_question(void **state)
 	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER,
 				W_CLUSTER_ID);
 	w.env.sums = &made;
-	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, NULL, &err), 0);
-	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, &err), 0);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, &err), 0);
 	gpu.device++;
-	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, NULL, &err), -1);
-	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, &err), -1);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, &err), -1);
 	gpu.device--;
-	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, of(&p_gpu, 1), 1, &err), 0);
 	w.env.sums = NULL;
 	vs_free_capacity_clear(&made);
 }
@@ -439,7 +439,7 @@ static void a_device_for_passthrough_is_no_vgpu(void **state)
 	assert_int_equal(vs_place_capacity(&w.env, of(&p, 1), 8), 2);
 	p.adapter = &vgpu;
 	assert_int_equal(vs_place_capacity(&w.env, of(&p, 1), 8), 0);
-	assert_int_equal(vs_place_count(&w.env, of(&p, 1), 8), 0);
+	assert_int_equal(w_count(&w.env, of(&p, 1), 8), 0);
 }
 
 static void what_devices_demand_goes_for_the_whole_vm(void **state)
@@ -460,10 +460,10 @@ static void what_devices_demand_goes_for_the_whole_vm(void **state)
 	gpu.mmio_gb = 160;
 	assert_int_equal(vs_adapter_mmio(&both), 256);
 	/* with a card that is not counted, the device is all */
-	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 2);
+	assert_int_equal(w_count(&w.env, of(&p_both, 1), 9), 2);
 	esx01->max_hw = 15;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 0);
+	assert_int_equal(w_count(&w.env, of(&p_both, 1), 9), 0);
 }
 
 static void the_hash_knows_what_is_beside(void **state)

@@ -239,7 +239,7 @@ static size_t room(size_t kind, int64_t at)
 	}
 	env.ledger = &without;
 	env.sums = NULL;
-	n = vs_place_count(&env, &one, LIMIT);
+	n = w_count(&env, &one, LIMIT);
 	vs_ledger_clear(&without);
 	return n;
 }

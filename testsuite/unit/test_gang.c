@@ -43,7 +43,7 @@ static void a_gang_is_placed_whole_or_not_at_all(void **state)
 		assert_int_equal(on("esx01", 5), 3);
 		for (int i = 0; i < 6; i++)
 			gang[i].host = NULL;
-		assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), -1);
+		assert_int_equal(vs_place(&w.env, gang, 6, NULL), -1);
 		for (int i = 0; i < 6; i++)
 			assert_null(gang[i].host);
 	}
@@ -86,7 +86,7 @@ static void two_kinds_share_a_pfs_vfs(void **state)
 	place(5);
 	assert_true(vs_place_could(&w.env, gang, 5));
 	/* each kind has room, but not beside the other */
-	assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 6, NULL), -1);
 	assert_false(vs_place_could(&w.env, gang, 6));
 }
 
@@ -217,8 +217,7 @@ static void a_vm_does_not_give_way_in_vain(void **state)
 	static struct vs_network elsewhere;
 	static struct vs_profile small;
 	struct vs_host *a = host("esx01", "", 8);
-	enum vs_refusal why;
-	struct vs_place_report r;
+	struct vs_err err = { 0 };
 
 	(void)state;
 	elsewhere = w.net;
@@ -235,10 +234,8 @@ static void a_vm_does_not_give_way_in_vain(void **state)
 	place(4);				/* the small one moves away */
 	assert_string_equal(gang[0].host->name, "esx02");
 	gang[0].net = &elsewhere;
-	assert_int_equal(vs_place(&w.env, gang, 4, &r, NULL), -1);
-	why = r.why[0];
-	vs_place_report_free(&r);
-	assert_int_equal(why, VS_REFUSE_MEMORY);
+	assert_int_equal(vs_place(&w.env, gang, 4, &err), -1);
+	assert_int_equal(w_refusal(&err, "esx01"), VS_REFUSE_MEMORY);
 }
 
 static void what_is_too_small_to_help_stays(void **state)
@@ -256,7 +253,7 @@ static void what_is_too_small_to_help_stays(void **state)
 	place(4);
 	gang[4] = gang[0];
 	gang[5] = gang[3];
-	assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 6, NULL), -1);
 }
 
 static struct vs_network nets[3];
@@ -382,7 +379,7 @@ static void exchanges_are_tried_where_they_could_help(void **state)
 		g[i] = (struct vs_place_node) {
 			.node = "far", .profile = &w.p_roce, .net = &far,
 		};
-	if (vs_place(&w.env, g, VS_COUNT(g), NULL, &err))
+	if (vs_place(&w.env, g, VS_COUNT(g), &err))
 		fail_msg("%s", err.text);
 	assert_out_of_the_way(g);
 }
@@ -496,7 +493,7 @@ static void what_any_order_of_hosts_holds_is_placed(void **state)
 			gang[i / SIDE].net = &each[i / SIDE];
 		}
 		w.env.policy = (enum vs_policy)(world % 3);
-		if (vs_place(&w.env, gang, SIDE, NULL, NULL) != (can ? 0 : -1))
+		if (vs_place(&w.env, gang, SIDE, NULL) != (can ? 0 : -1))
 			fail_msg("world %d can%s be placed", world,
 				 can ? "" : "not");
 		*(can ? &could : &cannot) += 1;
@@ -522,7 +519,7 @@ static void a_gang_that_cannot_be_comes_to_an_end(void **state)
 		place(36);
 		for (int i = 0; i < 37; i++)
 			gang[i].host = NULL;
-		assert_int_equal(vs_place(&w.env, gang, 37, NULL, NULL), -1);
+		assert_int_equal(vs_place(&w.env, gang, 37, NULL), -1);
 		for (int i = 0; i < 37; i++)
 			assert_null(gang[i].host);
 	}
@@ -537,7 +534,7 @@ static bool avoid_esx02(void *arg, const struct vs_host *h,
 
 static void an_exchange_never_uses_an_avoided_host(void **state)
 {
-	struct vs_place_report r;
+	struct vs_err err = { 0 };
 
 	(void)state;
 	w.env.avoid = avoid_esx02;
@@ -545,10 +542,9 @@ static void an_exchange_never_uses_an_avoided_host(void **state)
 	host("esx02", "", 8);
 	name_pf(0, 1);
 	gang[1].net = gang[2].net = &w.net;
-	assert_int_equal(vs_place(&w.env, gang, 3, &r, NULL), -1);
-	assert_int_equal(r.why[0], VS_REFUSE_VF);
-	assert_int_equal(r.why[1], VS_REFUSE_EXCLUDED);
-	vs_place_report_free(&r);
+	assert_int_equal(vs_place(&w.env, gang, 3, &err), -1);
+	assert_int_equal(w_refusal(&err, "esx01"), VS_REFUSE_VF);
+	assert_int_equal(w_refusal(&err, "esx02"), VS_REFUSE_EXCLUDED);
 }
 
 /* Forty kinds on one host are more than one exchange looks at. */
@@ -565,7 +561,7 @@ static void a_host_full_of_kinds_is_no_trouble(void **state)
 	host("esx01", "", 40);
 	place(40);
 	assert_int_equal(on("esx01", 40), 40);
-	assert_int_equal(vs_place(&w.env, gang, 41, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 41, NULL), -1);
 }
 
 static void nodes_of_another_size_are_another_kind(void **state)
@@ -586,17 +582,17 @@ static void nodes_of_another_size_are_another_kind(void **state)
 	place(4);
 	/* each one's need is its own */
 	w.inv.by_index[0]->memory_mb -= 10;
-	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL), -1);
 	w.inv.by_index[0]->memory_mb += 10;
 	w.inv.by_index[0]->cores = 3;
-	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL), -1);
 	gang[3].profile = &w.p_roce;
 	place(4);
 	reserves.hw.cpu_mhz = 5999;	/* of 3 x 2000 */
 	gang[3].profile = &reserves;
 	place(4);
 	gang[2].profile = &reserves;
-	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL), -1);
 }
 
 static void a_packed_second_kind_stays_on_the_gangs_leaf(void **state)

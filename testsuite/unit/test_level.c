@@ -67,7 +67,7 @@ static void place(size_t n)
 {
 	struct vs_err err = { 0 };
 
-	if (vs_place(&w.env, gang, n, NULL, &err))
+	if (vs_place(&w.env, gang, n, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -232,7 +232,7 @@ static int large_ones_that_stay(int hosts, int filled)
 			.node = "fill", .net = &w.net, .profile = &large,
 			.prefer_host = moids[hosts - 1 - i],
 		};
-	assert_int_equal(vs_place(&w.env, all, (size_t)(GANG + filled), NULL,
+	assert_int_equal(vs_place(&w.env, all, (size_t)(GANG + filled),
 				  NULL), 0);
 	for (int i = 0; i < 2; i++)
 		stay += !strcmp(all[i].host->moid, moids[0]);
@@ -271,7 +271,7 @@ static double seconds(const struct vs_place_env *env,
 		clock_t begun = clock();
 		double took;
 
-		assert_int_equal(vs_place(env, nodes, n, NULL, NULL), 0);
+		assert_int_equal(vs_place(env, nodes, n, NULL), 0);
 		took = (double)(clock() - begun) / CLOCKS_PER_SEC;
 		if (!i || took < least)
 			least = took;
@@ -381,7 +381,7 @@ static void a_gang_that_fits_in_no_order_says_why(void **state)
 	small.adapter = &named;
 	large.memory_mb = 129 * GB;	/* one on a host */
 	small.memory_mb = 129 * GB;
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 3, &err), -1);
 	assert_int_equal(err.code, VS_E_SHORTAGE);
 	assert_non_null(strstr(err.text, "beside 2 other VMs"));
 	assert_non_null(strstr(err.text, "esx02: no free VF"));

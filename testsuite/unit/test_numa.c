@@ -172,10 +172,10 @@ static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 	w.env.sums = &made;		/* which keeps what hosts could */
 	place(1);
 	w.p_roce.vcpus = 9;
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 1, &err), -1);
 	w.env.sums = NULL;
 	vs_free_capacity_clear(&made);
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 1, &err), -1);
 	assert_non_null(strstr(err.text,
 			       "no PF on a NUMA node that holds the VM"));
 	assert_int_equal(vs_place_capacity(&w.env, gang, 99), 0);
@@ -191,7 +191,7 @@ static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 	w.p_roce.vcpus = 8;
 	w.p_roce.memory_mb = 200 * 1024;
 	vs_host_changed(&w.inv, h);
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 1, &err), -1);
 }
 
 /* What one VM of the profile takes: 4 vCPUs, 8 GB and its overhead. */
@@ -248,7 +248,7 @@ static void bound_on(struct vs_host *h, const struct bound_case *c)
 static void a_bound_vm_needs_nodes_that_hold_it(void **state)
 {
 	struct vs_host *h = host(8);
-	struct vs_place_report r;
+	struct vs_err err = { 0 };
 	struct vs_pf *far;
 
 	(void)state;
@@ -263,13 +263,13 @@ static void a_bound_vm_needs_nodes_that_hold_it(void **state)
 		int failed;
 
 		bound_on(h, c);
-		failed = vs_place(&w.env, gang, 1, &r, NULL);
+		failed = vs_place(&w.env, gang, 1, &err);
 		if (failed != (c->fits ? 0 : -1) ||
 		    !vs_place_capacity(&w.env, gang, 9) == c->fits)
 			fail_msg("case %zu: vs_place() gives %d", i, failed);
 		if (failed)
-			assert_int_equal(r.why[0], VS_REFUSE_NUMA);
-		vs_place_report_free(&r);
+			assert_int_equal(w_refusal(&err, h->name),
+					 VS_REFUSE_NUMA);
 	}
 }
 
@@ -285,7 +285,7 @@ static void the_only_node_of_a_host_binds_to_nothing(void **state)
 	h->pfs[0].numa_cores = 2;
 	place(1);
 	h->numa_nodes = 2;
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL), -1);
 }
 
 /* A pending reason names NUMA nodes, for they may change, and no lost host. */
@@ -302,12 +302,12 @@ static void a_numa_node_that_is_too_small_is_named(void **state)
 	gang[0] = (struct vs_place_node) {
 		.node = "n00", .profile = &w.p_roce, .net = &w.net,
 	};
-	assert_int_equal(vs_place_count_why(&w.env, gang, 9, why, sizeof(why)),
+	assert_int_equal(vs_place_count(&w.env, gang, 9, why, sizeof(why)),
 			 0);
 	assert_string_equal(why, "no PF on a NUMA node that holds the VM on 1 host");
 	h->connected = false;
 	vs_host_changed(&w.inv, h);
-	assert_int_equal(vs_place_count_why(&w.env, gang, 9, why, sizeof(why)),
+	assert_int_equal(vs_place_count(&w.env, gang, 9, why, sizeof(why)),
 			 0);
 	assert_string_equal(why, "");
 }

@@ -41,7 +41,6 @@ static void a_shortage_says_what_is_needed_and_free_and_why(void **state)
 {
 	struct vs_place_node gang[4];
 	struct vs_host *esx02 = w_host(&w, "esx02");
-	struct vs_place_report r;
 	struct vs_err err;
 
 	(void)state;
@@ -50,17 +49,11 @@ static void a_shortage_says_what_is_needed_and_free_and_why(void **state)
 	for (int i = 0; i < 4; i++)
 		gang[i] = node;
 	gang[0].host = esx02;		/* what stood there stays */
-	assert_int_equal(vs_place(&w.env, gang, 4, &r, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 4, &err), -1);
 	assert_string_equal(err.text, "needs 4 sriov-roce VFs, 3 free (esx01: "
 			    "no free VF; esx02: in or entering maintenance)");
 	assert_ptr_equal(gang[0].host, esx02);
 	assert_null(gang[1].host);
-	assert_int_equal(r.n, 2);
-	assert_ptr_equal(r.hosts[0], esx01);
-	assert_int_equal(r.why[0], VS_REFUSE_VF);
-	assert_ptr_equal(r.hosts[1], esx02);
-	assert_int_equal(r.why[1], VS_REFUSE_MAINTENANCE);
-	vs_place_report_free(&r);
 }
 
 static void a_mixed_gangs_shortage_names_the_one_that_lacks(void **state)
@@ -71,12 +64,12 @@ static void a_mixed_gangs_shortage_names_the_one_that_lacks(void **state)
 	(void)state;
 	gang[1].profile = &w.p_eth;
 	pf->vfs = 1;
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 3, &err), -1);
 	assert_string_equal(err.text, "needs 2 sriov-roce VFs beside 1 other "
 			    "VM, 1 free (esx01: no free VF)");
 	esx01->memory_mb = 10;
 	gang[0].profile = gang[2].profile = &w.p_eth;
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 3, &err), -1);
 	assert_string_equal(err.text, "needs 3 vmxnet3 VMs, 0 free (esx01: "
 			    "too little memory left)");
 }
@@ -92,7 +85,7 @@ static void many_hosts_are_told_by_their_number(void **state)
 		snprintf(name, sizeof(name), "esx%02d", i);
 		w_pf(w_host(&w, name), W_PF0, 0);
 	}
-	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, &node, 1, &err), -1);
 	assert_string_equal(err.text, "needs 1 sriov-roce VF, 0 free (esx01: "
 			    "no free VF; esx02: no free VF; esx03: no free "
 			    "VF; esx04: no free VF; esx05: no free VF; "
@@ -105,7 +98,7 @@ static void many_hosts_are_told_by_their_number(void **state)
 		h->standby = i > 50;
 		w_pf(h, W_PF0, 0);
 	}
-	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, &node, 1, &err), -1);
 	assert_string_equal(err.text, "needs 1 sriov-roce VF, 0 free (49 "
 			    "hosts: in or entering standby, or powered off; "
 			    "50 hosts: no free VF)");
@@ -113,17 +106,14 @@ static void many_hosts_are_told_by_their_number(void **state)
 
 static void without_hosts_that_is_said(void **state)
 {
-	struct vs_place_report r;
 	struct vs_err err;
 
 	(void)state;
 	vs_inventory_remove_host(&w.inv, esx01->moid);
-	assert_int_equal(vs_place(&w.env, &node, 1, &r, &err), -1);
+	assert_int_equal(vs_place(&w.env, &node, 1, &err), -1);
 	assert_string_equal(err.text, "needs 1 sriov-roce VF, 0 free (no host "
 			    "is known)");
-	assert_int_equal(r.n, 0);
-	vs_place_report_free(&r);
-	assert_int_equal(vs_place_count(&w.env, &node, 9), 0);
+	assert_int_equal(w_count(&w.env, &node, 9), 0);
 }
 
 static void a_host_without_a_name_is_told_by_its_moid(void **state)
@@ -133,7 +123,7 @@ static void a_host_without_a_name_is_told_by_its_moid(void **state)
 	(void)state;
 	esx01->name[0] = '\0';
 	pf->vfs = 0;
-	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, &node, 1, &err), -1);
 	assert_non_null(strstr(err.text, "(host-esx01: no free VF)"));
 }
 
@@ -149,7 +139,7 @@ static void long_names_do_not_break_the_text(void **state)
 		name[100] = '\0';
 		w_host(&w, name)->standby = true;
 	}
-	assert_int_equal(vs_place(&w.env, &node, 1, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, &node, 1, &err), -1);
 	assert_true(strlen(err.text) < sizeof(err.text));
 	assert_memory_equal(err.text, "needs 1 sriov-roce VF, 0 free (aaa", 34);
 }
@@ -186,37 +176,37 @@ static void room_is_bounded_by_the_scarcest(void **state)
 	int64_t each = 8192 + vs_overhead_mb(4, 8192);
 
 	(void)state;
-	assert_int_equal(vs_place_count(&w.env, &node, 100), 8);
-	assert_int_equal(vs_place_count(&w.env, &node, 5), 5);
+	assert_int_equal(w_count(&w.env, &node, 100), 8);
+	assert_int_equal(w_count(&w.env, &node, 5), 5);
 	esx01->memory_mb = 3 * each + each / 2;
-	assert_int_equal(vs_place_count(&w.env, &node, 100), 3);
+	assert_int_equal(w_count(&w.env, &node, 100), 3);
 	w.p_roce.latency_high = true;
 	esx01->cores = 9;
-	assert_int_equal(vs_place_count(&w.env, &node, 100), 2);
+	assert_int_equal(w_count(&w.env, &node, 100), 2);
 	w_host(&w, "esx02");			/* no PF */
-	assert_int_equal(vs_place_count(&w.env, &node, 100), 2);
+	assert_int_equal(w_count(&w.env, &node, 100), 2);
 	w_pf(w_host(&w, "esx03"), W_PF1, 4);
-	assert_int_equal(vs_place_count(&w.env, &node, 100), 6);
-	assert_int_equal(vs_place_count(&w.env, &node, 3), 3);
+	assert_int_equal(w_count(&w.env, &node, 100), 6);
+	assert_int_equal(w_count(&w.env, &node, 3), 3);
 }
 
 static void an_over_committed_host_has_no_room(void **state)
 {
 	(void)state;
 	w_vm_on(&w, "vm-1", "esx01", W_PF0)->mem_reserved_mb = 1 << 30;
-	assert_int_equal(vs_place_count(&w.env, &node, 100), 0);
+	assert_int_equal(w_count(&w.env, &node, 100), 0);
 	w.p_roce.latency_high = true;
 	w_vm_on(&w, "vm-2", "esx01", W_PF0)->cpu_reserved_mhz = 1 << 30;
-	assert_int_equal(vs_place_count(&w.env, &node, 100), 0);
+	assert_int_equal(w_count(&w.env, &node, 100), 0);
 }
 
 static void over_committed_cpu_leaves_no_room_for_a_reservation(void **state)
 {
 	(void)state;
 	w_vm_on(&w, "vm-1", "esx01", W_PF0)->cpu_reserved_mhz = 1 << 30;
-	assert_true(vs_place_count(&w.env, &node, 100) > 0);
+	assert_true(w_count(&w.env, &node, 100) > 0);
 	w.p_roce.latency_high = true;
-	assert_int_equal(vs_place_count(&w.env, &node, 100), 0);
+	assert_int_equal(w_count(&w.env, &node, 100), 0);
 }
 
 static void capacity_looks_through_whatever_is_only_now(void **state)
@@ -232,7 +222,7 @@ static void capacity_looks_through_whatever_is_only_now(void **state)
 	w_vm_on(&w, "vm-1", "esx01", W_PF0)->readable = false;
 	w_vm_on(&w, "vm-2", "esx01", W_PF0)->mem_reserved_mb = 1 << 30;
 	w_hold(&w, "n2", "esx01", W_PF0, VS_CLAIM_RESERVED);
-	assert_int_equal(vs_place_count(&w.env, &node, 100), 0);
+	assert_int_equal(w_count(&w.env, &node, 100), 0);
 	assert_int_equal(vs_place_capacity(&w.env, &node, 100), 8);
 	assert_int_equal(vs_place_capacity(&w.env, &node, 7), 7);
 }

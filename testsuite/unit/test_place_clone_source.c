@@ -64,12 +64,12 @@ static void one_that_exists_brings_none(void **state)
 
 	(void)state;
 	esx01->memory_mb = 150 * GB;
-	assert_int_equal(vs_place(&w.env, &n, 1, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, &n, 1, &err), 0);
 	assert_ptr_equal(n.host, esx01);
-	assert_int_equal(vs_place_count(&w.env, &n, 9), 1);
+	assert_int_equal(w_count(&w.env, &n, 9), 1);
 	assert_int_equal(vs_place_capacity(&w.env, &n, 9), 1);
-	assert_int_equal(vs_place(&w.env, &fresh, 1, NULL, &err), -1);
-	assert_int_equal(vs_place_count(&w.env, &fresh, 9), 0);
+	assert_int_equal(vs_place(&w.env, &fresh, 1, &err), -1);
+	assert_int_equal(w_count(&w.env, &fresh, 9), 0);
 	assert_int_equal(vs_place_capacity(&w.env, &fresh, 9), 0);
 }
 
@@ -81,14 +81,14 @@ static void beside_one_that_exists_a_new_one_brings_its_own(void **state)
 	struct vs_err err;
 
 	(void)state;
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), -1);
-	assert_int_equal(vs_place(&w.env, back, 2, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 2, &err), -1);
+	assert_int_equal(vs_place(&w.env, back, 2, &err), -1);
 	gang[1].exists = true;
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, &err), 0);
 	esx01->memory_mb = 320 * GB;
 	gang[1].exists = false;
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
-	assert_int_equal(vs_place(&w.env, back, 2, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, &err), 0);
+	assert_int_equal(vs_place(&w.env, back, 2, &err), 0);
 }
 
 /* It is a VM of the same size, but no clone of a parent. 100 GB three times is
@@ -105,18 +105,18 @@ static void beside_a_full_clone_a_new_one_brings_its_own(void **state)
 		gang[i].profile = &full;
 		gang[!i].profile = &instant;
 		esx01->memory_mb = 256 * GB;
-		assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), -1);
+		assert_int_equal(vs_place(&w.env, gang, 2, &err), -1);
 		esx01->memory_mb = 320 * GB;
-		assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+		assert_int_equal(vs_place(&w.env, gang, 2, &err), 0);
 	}
 	gang[0].profile = gang[1].profile = &full;
 	esx01->memory_mb = 256 * GB;
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, &err), 0);
 	/* a host of its own holds it without a parent */
 	gang[0].profile = &instant;
 	esx01->memory_mb = 220 * GB;
 	w_host(&w, "esx02")->memory_mb = 110 * GB;
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, &err), 0);
 	assert_string_equal(gang[0].host->name, "esx01");
 	assert_string_equal(gang[1].host->name, "esx02");
 }

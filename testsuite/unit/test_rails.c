@@ -58,7 +58,7 @@ static struct vs_claim *hold_two(const char *a, const char *b)
 static void placed_on(const char *first, const char *second)
 {
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL), 0);
 	assert_int_equal(gang[0].npfs, second ? 2 : 1);
 	assert_string_equal(gang[0].pfs[0]->pci, first);
 	if (second)
@@ -188,18 +188,18 @@ static void as_many_vms_have_room_as_any_choice_of_pfs_allows(void **state)
 static void placement_counts_vms_not_vfs(void **state)
 {
 	(void)state;
-	assert_int_equal(vs_place_count(&w.env, gang, 100), 4);
+	assert_int_equal(w_count(&w.env, gang, 100), 4);
 	assert_int_equal(vs_place_capacity(&w.env, gang, 100), 4);
 	w_hold(&w, "other", "esx01", W_PF0, VS_CLAIM_RESERVED);
-	assert_int_equal(vs_place_count(&w.env, gang, 100), 3);
+	assert_int_equal(w_count(&w.env, gang, 100), 3);
 	assert_int_equal(vs_place_capacity(&w.env, gang, 100), 4);
 	w_pf(esx01, W_PF2, 4);
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_count(&w.env, gang, 100), 5);
+	assert_int_equal(w_count(&w.env, gang, 100), 5);
 	w.roce.rails = false;
 	esx01->pfs[1].vfs = esx01->pfs[2].vfs = 0;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_count(&w.env, gang, 100), 1);
+	assert_int_equal(w_count(&w.env, gang, 100), 1);
 }
 
 /* ---- the answer --------------------------------------------------------- */
@@ -208,7 +208,7 @@ static void each_rail_is_on_a_pf_of_its_own_in_their_order(void **state)
 {
 	(void)state;
 	w_pf(esx01, "0000:01:00.0", 5);
-	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL), 0);
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(gang[i].npfs, 2);
 		assert_false(gang[i].pf_automatic);
@@ -225,14 +225,14 @@ static void a_gang_finds_the_last_vf_of_unequal_pfs(void **state)
 	esx01->pfs[0].vfs = 2;
 	w_pf(esx01, W_PF2, 6);		/* 2, 4, 6: six VMs */
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, gang, 6, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 6, NULL), 0);
 	for (int i = 0; i < 6; i++)
 		for (int k = 0; k < 2; k++)
 			used[gang[i].pfs[k] - esx01->pfs]++;
 	assert_int_equal(used[0], 2);
 	assert_int_equal(used[1], 4);
 	assert_int_equal(used[2], 6);
-	assert_int_equal(vs_place(&w.env, gang, 7, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 7, NULL), -1);
 }
 
 /* Two of the three, and the first one's NUMA node is full. */
@@ -256,11 +256,11 @@ static void where_rails_do_not_matter_a_pf_may_give_several(void **state)
 	w.roce.rails = false;
 	esx01->npfs = 1;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL), 0);
 	assert_ptr_equal(gang[0].pfs[0], &esx01->pfs[0]);
 	assert_ptr_equal(gang[0].pfs[1], &esx01->pfs[0]);
 	assert_true(gang[0].pf_automatic);
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL), -1);
 }
 
 static void a_vmxnet3_vm_takes_no_vf_whatever_its_cards(void **state)
@@ -268,21 +268,17 @@ static void a_vmxnet3_vm_takes_no_vf_whatever_its_cards(void **state)
 	(void)state;
 	w.eth.per_node = 2;
 	gang[0].profile = &w.p_eth;
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL), 0);
 	assert_int_equal(gang[0].npfs, 0);
 }
 
 static enum vs_refusal refused(const char *text)
 {
-	struct vs_place_report r;
-	enum vs_refusal why;
 	struct vs_err err;
 
-	assert_int_equal(vs_place(&w.env, gang, 2, &r, &err), -1);
-	why = r.why[0];
-	vs_place_report_free(&r);
+	assert_int_equal(vs_place(&w.env, gang, 2, &err), -1);
 	assert_string_equal(err.text, text);
-	return why;
+	return w_refusal(&err, "esx01");
 }
 
 static void what_lacks_is_told_in_nodes_and_vfs(void **state)
@@ -315,11 +311,11 @@ static void a_pf_with_one_vf_left_serves_single_cards_only(void **state)
 	esx01->pfs[0].vfs = 0;
 	vs_host_changed(&w.inv, esx01);
 	gang[1].profile = &p;
-	assert_int_equal(vs_place_count(&w.env, &gang[0], 9), 0);
-	assert_int_equal(vs_place_count(&w.env, &gang[1], 9), 4);
+	assert_int_equal(w_count(&w.env, &gang[0], 9), 0);
+	assert_int_equal(w_count(&w.env, &gang[1], 9), 4);
 	esx01->pfs[0].vfs = 4;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL), 0);
 	assert_int_equal(gang[0].npfs, 2);
 	assert_int_equal(gang[1].npfs, 1);
 }
@@ -386,8 +382,8 @@ static void a_host_may_have_as_many_pfs_as_are_counted(void **state)
 		w_pf(esx01, pci, i == VS_HOST_PFS - 1 ? 1 : i < 3);
 	}
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_count(&w.env, gang, 9), 2);
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(w_count(&w.env, gang, 9), 2);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL), 0);
 	assert_string_equal(gang[0].pfs[0]->pci, "0000:01:00.0");
 	assert_string_equal(gang[0].pfs[1]->pci, "0000:02:00.0");
 	assert_string_equal(gang[1].pfs[0]->pci, "0000:03:00.0");
@@ -400,9 +396,9 @@ static void a_host_may_have_as_many_pfs_as_are_counted(void **state)
 	w.env.policy = VS_PLACE_PACK;
 	w.env.rails = &kind;
 	w.env.nrails = 1;
-	assert_int_equal(vs_place_count(&w.env, gang, 9), 4);
-	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), 0);
-	assert_int_equal(vs_place(&w.env, gang, 5, NULL, NULL), -1);
+	assert_int_equal(w_count(&w.env, gang, 9), 4);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 5, NULL), -1);
 }
 
 /* ---- pack --------------------------------------------------------------- */
@@ -422,26 +418,26 @@ static void pack_keeps_hosts_that_hold_a_vm_of_several_vfs(void **state)
 	w_pf(esx02, W_PF0, 2);
 	w_pf(esx02, W_PF1, 0);		/* no second rail there */
 	w.env.policy = VS_PLACE_PACK;
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL), 0);
 	assert_ptr_equal(gang[0].host, esx02);	/* the tightest fit */
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL), 0);
 	assert_ptr_equal(gang[0].host, esx01);	/* one host is fewer */
 	assert_ptr_equal(gang[2].host, esx01);
 	w.env.rails = &kind;
 	w.env.nrails = 1;
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 3, NULL), 0);
 	assert_int_equal((gang[0].host == esx02) + (gang[1].host == esx02) +
 			 (gang[2].host == esx02), 2);
 	esx02->pfs[0].vfs = 8;
 	esx01->pfs[0].vfs = esx01->pfs[1].vfs = 8;
 	vs_host_changed(&w.inv, esx01);
 	vs_host_changed(&w.inv, esx02);
-	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL), 0);
 	for (int i = 0; i < 4; i++)
 		assert_ptr_equal(gang[i].host, esx02);
 	/* one that takes as many isn't kept away from its own */
 	gang[0].profile = &w.p_roce;
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL), 0);
 	assert_ptr_equal(gang[0].host, esx01);
 }
 
@@ -461,11 +457,11 @@ static void pack_keeps_a_host_for_the_last_vm_of_several_vfs(void **state)
 	esx01->pfs[0].vfs = esx01->pfs[1].vfs = 1;
 	vs_host_changed(&w.inv, esx01);
 	w.env.policy = VS_PLACE_PACK;
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL), 0);
 	assert_ptr_equal(gang[0].host, esx01);
 	w.env.rails = &kind;
 	w.env.nrails = 1;
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL), 0);
 	assert_ptr_equal(gang[0].host, esx02);
 }
 
@@ -513,13 +509,13 @@ static void pack_takes_no_kept_host_while_another_will_do(void **state)
 	struct vs_host *esx02 = beside_rails(1, 3);
 
 	(void)state;
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL), 0);
 	assert_int_equal(on_host(esx02, 2), 2);
 	gang[0].prefer_host = "host-esx01";
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL), 0);
 	assert_int_equal(on_host(esx02, 2), 2);
 	w.env.nrails = 0;			/* it is kept for no VM */
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, NULL), 0);
 	assert_int_equal(on_host(esx01, 2), 2);
 }
 
@@ -529,11 +525,11 @@ static void what_the_others_do_not_hold_goes_on_kept_hosts(void **state)
 
 	(void)state;
 	for (size_t n = 1; n <= 6; n++) {
-		assert_int_equal(vs_place(&w.env, gang, n, NULL, NULL), 0);
+		assert_int_equal(vs_place(&w.env, gang, n, NULL), 0);
 		assert_int_equal(on_host(esx02, n), n < 2 ? 1 : 2);
 		assert_int_equal(on_host(esx01, n), n < 2 ? 0 : n - 2);
 	}
-	assert_int_equal(vs_place(&w.env, gang, 7, NULL, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 7, NULL), -1);
 }
 
 /* One VM of the gang needs esx02. Placed last it finds no VF there; placed
@@ -548,8 +544,8 @@ static void beside_kept_hosts_a_vf_may_be_short(void **state)
 	vs_strlcpy(esx02->nets[esx02->nnets++], there.moid, VS_MOID_LEN);
 	vs_host_changed(&w.inv, esx02);
 	gang[0].net = &there;
-	assert_int_equal(vs_place(&w.env, gang, 5, NULL, NULL), -1);
-	assert_int_equal(vs_place(&w.env, gang, 4, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 5, NULL), -1);
+	assert_int_equal(vs_place(&w.env, gang, 4, NULL), 0);
 	assert_ptr_equal(gang[0].host, esx02);
 	assert_int_equal(on_host(esx02, 4), 2);
 	assert_int_equal(on_host(esx01, 4), 2);
@@ -576,7 +572,7 @@ static void pack_keeps_no_host_from_a_vm_of_as_many_vfs(void **state)
 	w.env.policy = VS_PLACE_PACK;
 	w.env.rails = &kind;
 	w.env.nrails = 1;
-	assert_int_equal(vs_place(&w.env, gang, 1, NULL, NULL), 0);
+	assert_int_equal(vs_place(&w.env, gang, 1, NULL), 0);
 	assert_ptr_equal(gang[0].host, esx01);
 }
 

@@ -311,13 +311,13 @@ static void devices_of_a_class_are_counted(void **state)
 	struct vs_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(vs_place_count(&w.env, of(&p_dvx, 1), 9), 3);
-	assert_int_equal(vs_place(&w.env, of(&p_dvx, 3), 3, NULL, &err), 0);
+	assert_int_equal(w_count(&w.env, of(&p_dvx, 1), 9), 3);
+	assert_int_equal(vs_place(&w.env, of(&p_dvx, 3), 3, &err), 0);
 	assert_string_equal(gang[2].pfs[0]->pci, rd);
-	assert_int_equal(vs_place(&w.env, of(&p_dvx, 4), 4, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, of(&p_dvx, 4), 4, &err), -1);
 	assert_int_equal(err.code, VS_E_SHORTAGE);
 	vs_strlcpy(dvx.label, "com.vendor.other", sizeof(dvx.label));
-	assert_int_equal(vs_place_count(&w.env, of(&p_dvx, 1), 9), 0);
+	assert_int_equal(w_count(&w.env, of(&p_dvx, 1), 9), 0);
 }
 
 /* A host of nothing but these vGPUs, in two rows; esx01 is away. */
@@ -348,17 +348,17 @@ static void a_gang_of_two_profiles_shares_the_gpus(void **state)
 	vs_host_changed(&w.inv, esx01);
 	of(&p8, 6);
 	gang[5].profile = &p4;
-	assert_int_equal(vs_place(&w.env, gang, 6, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 6, &err), -1);
 	of(&p8, 2);
 	gang[1].profile = &p4;
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, gang, 2, &err), 0);
 	of(&p8, 3);
 	gang[2].profile = &p4;
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 3, &err), -1);
 	of(&p8, 10);
-	assert_int_equal(vs_place(&w.env, gang, 10, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, gang, 10, &err), 0);
 	of(&p8, 11);
-	assert_int_equal(vs_place(&w.env, gang, 11, NULL, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 11, &err), -1);
 }
 
 /* A host of two GPUs and nothing else: vGPUs of P4 are its first row. Two VMs with
@@ -371,8 +371,8 @@ static void what_a_gang_takes_is_taken_of_the_first_row_too(void **state)
 	(void)state;
 	of(&p8, 3);
 	gang[1].profile = &p4;
-	assert_int_equal(vs_place(&w.env, gang, 3, NULL, &err), -1);
-	assert_int_equal(vs_place(&w.env, gang, 2, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, gang, 3, &err), -1);
+	assert_int_equal(vs_place(&w.env, gang, 2, &err), 0);
 	assert_ptr_equal(gang[1].host, h);
 }
 
@@ -390,7 +390,7 @@ static void a_vm_that_is_taken_back_leaves_its_gpu(void **state)
 	gpus_of("esx03", P4, 1, 1, "nvidia_a100-40c", 1, 1);
 	of(&p8, 6);
 	gang[0].profile = &p4;
-	assert_int_equal(vs_place(&w.env, gang, 6, NULL, &err), 0);
+	assert_int_equal(vs_place(&w.env, gang, 6, &err), 0);
 	assert_string_equal(gang[0].host->name, "esx03");
 	for (int i = 1; i < 6; i++)
 		assert_ptr_equal(gang[i].host, h);
@@ -401,12 +401,12 @@ static void what_is_held_keeps_its_gpu_until_it_is_on(void **state)
 {
 	(void)state;
 	w_hold(&w, "n1", "esx01", r4, VS_CLAIM_STARTING);
-	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 9), 1);
-	assert_int_equal(vs_place_count(&w.env, of(&p4, 1), 9), 9);
+	assert_int_equal(w_count(&w.env, of(&p8, 1), 9), 1);
+	assert_int_equal(w_count(&w.env, of(&p4, 1), 9), 9);
 	vs_ledger_release(&w.ledger, "n1");
-	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 20), 10);
+	assert_int_equal(w_count(&w.env, of(&p8, 1), 20), 10);
 	w_on("vm-1", VS_NIC_PCI_VGPU, P4);
-	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 20), 5);
+	assert_int_equal(w_count(&w.env, of(&p8, 1), 20), 5);
 }
 
 /* The same, and one of the first row is held. */
@@ -424,7 +424,7 @@ static void what_is_held_in_the_first_row_keeps_its_gpu_too(void **state)
 {
 	(void)state;
 	gpus_alone(P4, 20, 10, P8, 10, 5);
-	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 9), 1);
+	assert_int_equal(w_count(&w.env, of(&p8, 1), 9), 1);
 }
 
 /* All rows of a host are devices: what may be a VF of any PF takes none of them. */
@@ -475,7 +475,7 @@ static void the_last_of_a_gpu_that_another_profile_may_get_is_not_given(void **s
 {
 	(void)state;
 	gpus_alone(P4, 10, 10, P8, 6, 5);
-	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 9), 0);
+	assert_int_equal(w_count(&w.env, of(&p8, 1), 9), 0);
 }
 
 /* One of two whole GPUs is held: a VM finds the other one. */
@@ -483,7 +483,7 @@ static void the_last_whole_gpu_is_given(void **state)
 {
 	(void)state;
 	gpus_alone("nvidia_a100-40c", 2, 1, P4, 20, 10);
-	assert_int_equal(vs_place_count(&w.env, of(&p4, 1), 9), 1);
+	assert_int_equal(w_count(&w.env, of(&p4, 1), 9), 1);
 }
 
 /* The only whole GPU is held, though the host says that ten of P4 are free. */
@@ -491,7 +491,7 @@ static void where_no_whole_gpu_is_left_none_is_given(void **state)
 {
 	(void)state;
 	gpus_alone("nvidia_a100-40c", 1, 1, P4, 20, 10);
-	assert_int_equal(vs_place_count(&w.env, of(&p4, 1), 9), 0);
+	assert_int_equal(w_count(&w.env, of(&p4, 1), 9), 0);
 }
 
 /* No loop over a host's rows reads more of them than can be counted. */
@@ -506,28 +506,26 @@ static void a_host_may_have_as_many_rows_as_are_counted(void **state)
 		w_pf(h, pci, 1);
 	}
 	vs_host_changed(&w.inv, h);
-	assert_int_equal(vs_place_count(&w.env, of(&p8, 1), 9), 1);
+	assert_int_equal(w_count(&w.env, of(&p8, 1), 9), 1);
 }
 
 static void a_vf_and_a_vgpu_come_together_or_not_at_all(void **state)
 {
-	struct vs_place_report r;
 	struct vs_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(vs_place_count(&w.env, of(&p_both, 1), 9), 4);
-	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, NULL, &err), 0);
+	assert_int_equal(w_count(&w.env, of(&p_both, 1), 9), 4);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, &err), 0);
 	assert_int_equal(gang[0].npfs, 2);
 	assert_string_equal(gang[0].pfs[0]->pci, W_PF0);
 	assert_string_equal(gang[0].pfs[1]->pci, r4);
 	w_on("vm-1", VS_NIC_PCI_VGPU, P8);
 	w_on("vm-2", VS_NIC_PCI_VGPU, P8);
-	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, &r, &err), -1);
+	assert_int_equal(vs_place(&w.env, of(&p_both, 1), 1, &err), -1);
 	assert_int_equal(err.code, VS_E_SHORTAGE);
 	assert_non_null(strstr(err.text, "with 1 v4 vGPU"));
 	/* VFs are free: the device is short */
-	assert_int_equal(r.why[0], VS_REFUSE_DEVICE);
-	vs_place_report_free(&r);
+	assert_int_equal(w_refusal(&err, "esx01"), VS_REFUSE_DEVICE);
 }
 
 /* The table allows it, and the host's driver has its say. */
@@ -589,7 +587,7 @@ static void what_is_demanded_of_the_vm(void **state)
 	assert_int_equal(vs_adapter_hw(&v4), 11);
 	esx01->max_hw = 19;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(vs_place_count(&w.env, of(&p_dvx, 1), 9), 0);
+	assert_int_equal(w_count(&w.env, of(&p_dvx, 1), 9), 0);
 	/* another profile, or other parameters, are another VM */
 	vs_profile_hash(&p_dvx, a);
 	vs_strlcpy(dvx.params, "queues=8", sizeof(dvx.params));

@@ -68,7 +68,7 @@ static void store(const char *cluster, const char *moid, int64_t mb)
 
 static int place(size_t n)
 {
-	return vs_place(&w.env, gang, n, NULL, &err);
+	return vs_place(&w.env, gang, n, &err);
 }
 
 static int on(const char *name, const char *moid, size_t n)
@@ -94,7 +94,7 @@ static size_t room(void)
 {
 	struct vs_place_node like = gang[0];
 
-	return vs_place_count(&w.env, &like, MANY);
+	return w_count(&w.env, &like, MANY);
 }
 
 static void each_host_gives_its_own(void **state)

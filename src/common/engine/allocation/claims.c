@@ -210,7 +210,7 @@ static int places(struct vs_core *c, const struct vs_place_env *env,
 	for (size_t i = 0; i < n; i++)
 		if (vs_claim_request(c, nodes[i], &out[i], err))
 			return -1;
-	return vs_place(env, out, n, NULL, err);
+	return vs_place(env, out, n, err);
 }
 
 static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
@@ -293,7 +293,7 @@ int vs_claim_move(struct vs_core *c, struct vs_node *n,
 	for (int i = 0; i < c->inv.nhosts; i++)
 		vs_exclusion_blocks_cached()[i].avoided |= i != to->index;
 	vs_place_node_fill(c, n, &at);
-	if (vs_place(&env, &at, 1, NULL, &err) ||
+	if (vs_place(&env, &at, 1, &err) ||
 	    hold_take(c, n, &at, was.job)) {
 		if (vs_ledger_take(&c->ledger, &was, &err))
 			vs_error("bug: %s", err.text);
@@ -377,7 +377,7 @@ static struct vs_claim *hold_here(struct vs_core *c, struct vs_node *n,
 	env.arg = (void *)vm->host;
 	env.bars = NULL;
 	vs_place_node_fill(c, n, &at);
-	if (vs_place(&env, &at, 1, NULL, &err))
+	if (vs_place(&env, &at, 1, &err))
 		return NULL;
 	hold_take(c, n, &at, n->claims.job);
 	return vs_ledger_get(&c->ledger, n->name);
@@ -521,15 +521,14 @@ const struct vs_profile_capacity *vs_capacity_profile(struct vs_core *c,
 		.node = "", .profile = p,
 		.net = &c->nets[p->adapter - c->adapters],
 	};
-	r->room[0] = r->room[1] = vs_place_count_why(&env, &node, c->nnodes,
-						     r->why[0],
-						     sizeof(r->why[0]));
+	r->room[0] = r->room[1] = vs_place_count(&env, &node, c->nnodes,
+						 r->why[0], sizeof(r->why[0]));
 	r->why[1][0] = '\0';
 	/* those that exist need less of what they share, and no parent */
 	node.exists = true;
 	if (r->why[0][0] || p->clone == VS_CLONE_INSTANT)
-		r->room[1] = vs_place_count_why(&env, &node, c->nnodes,
-						r->why[1], sizeof(r->why[1]));
+		r->room[1] = vs_place_count(&env, &node, c->nnodes,
+					    r->why[1], sizeof(r->why[1]));
 	if (r->missing[0]) {
 		r->room[0] = 0;
 		vs_strlcpy(r->why[0], r->missing, sizeof(r->why[0]));

@@ -193,12 +193,12 @@ static size_t prefix_that_fits(const struct vs_place_env *env,
 {
 	size_t lo = 0, hi = n;
 
-	if (!n || !vs_place(env, list, n, NULL, err))
+	if (!n || !vs_place(env, list, n, err))
 		return n;
 	while (lo + 1 < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (vs_place(env, list, mid, NULL, NULL))
+		if (vs_place(env, list, mid, NULL))
 			hi = mid;
 		else
 			lo = mid;
@@ -222,7 +222,7 @@ static void why_not(struct vs_core *c, const struct vs_node *n,
 		vs_err_set(err, VS_E_SHORTAGE, "node %s: %s", n->name, barred);
 	else if (lacks)
 		vs_err_set(err, VS_E_SHORTAGE, "%s", lacks);
-	else if (needs_new_place(c, n) && vs_place(&env, &one, 1, NULL, &why))
+	else if (needs_new_place(c, n) && vs_place(&env, &one, 1, &why))
 		vs_err_set(err, VS_E_SHORTAGE, "node %s: %s", n->name,
 			   why.text);
 	else

@@ -61,7 +61,7 @@ static int places(struct vs_core *c, struct vs_node *const *nodes, size_t n,
 		*nplace += (size_t)needs;
 	}
 	vs_env_fill(c, &env);
-	return *nplace ? vs_place(&env, at, *nplace, NULL, err) : 0;
+	return *nplace ? vs_place(&env, at, *nplace, err) : 0;
 }
 
 static void say_places(const struct vs_place_node *all, size_t n,

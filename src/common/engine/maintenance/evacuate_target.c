@@ -232,7 +232,7 @@ static int place(struct ask *a, struct vs_place_node *at, bool *busy,
 	struct vs_place_env env;
 
 	*busy = env_fill(a, &env);
-	if (vs_place(&env, at, 1, NULL, err))
+	if (vs_place(&env, at, 1, err))
 		return -1;
 	return at->moves ? vs_err_set(err, VS_E_SHORTAGE,
 				      "no other host sees its datastore") : 0;
@@ -281,7 +281,7 @@ int vs_vmotion_at(struct vs_core *c, const struct vs_node *n,
 	env.bars = NULL;
 	env.has_pool = true;
 	vs_place_node_fill(c, n, at);
-	return vs_place(&env, at, 1, NULL, &err);
+	return vs_place(&env, at, 1, &err);
 }
 
 size_t vs_vmotion_places(struct vs_core *c, struct vs_node *const *nodes,
@@ -299,10 +299,10 @@ size_t vs_vmotion_places(struct vs_core *c, struct vs_node *const *nodes,
 	vs_until_set(vs_until_job(nodes[0]));
 	env_fill(&a, &env);
 	why[0] = '\0';
-	room = vs_place_count_why(&env, &at[0], n, why, size);
-	if (room < n && !why[0] && vs_place(&env, at, room + 1, NULL, &err))
+	room = vs_place_count(&env, &at[0], n, why, size);
+	if (room < n && !why[0] && vs_place(&env, at, room + 1, &err))
 		vs_strlcpy(why, err.text, size);
-	if (room && vs_place(&env, at, room, NULL, &err)) {
+	if (room && vs_place(&env, at, room, &err)) {
 		vs_strlcpy(why, err.text, size);
 		room = 0;
 	}

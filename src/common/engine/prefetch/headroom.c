@@ -301,7 +301,7 @@ bool vs_prefetch_place(struct vs_core *c, struct vs_node *n,
 		return false;
 	vs_place_node_fill(c, n, &at);
 	shift_all(c, n, 1);
-	rc = vs_place(&env, &at, 1, NULL, NULL);
+	rc = vs_place(&env, &at, 1, NULL);
 	shift_all(c, n, -1);
 	if (rc)
 		return false;

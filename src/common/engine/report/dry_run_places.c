@@ -212,7 +212,7 @@ static void place(struct vs_plan_places *p)
 	}
 	if (!p->served)
 		return;
-	p->served = !vs_place(&p->snap.env, p->at, n, NULL, &p->why);
+	p->served = !vs_place(&p->snap.env, p->at, n, &p->why);
 	for (size_t i = 0; i < p->n && p->served; i++)
 		if (p->wants[i].needs > 0)
 			place_note(&p->wants[i], &p->at[k++]);

@@ -93,16 +93,8 @@ size_t vs_place_hosts(const struct vs_place_env *env,
 }
 
 size_t vs_place_count(const struct vs_place_env *env,
-		      const struct vs_place_node *like, size_t limit)
-{
-	char why[8];
-
-	return vs_place_count_why(env, like, limit, why, sizeof(why));
-}
-
-size_t vs_place_count_why(const struct vs_place_env *env,
-			  const struct vs_place_node *like, size_t limit,
-			  char *why, size_t size)
+		      const struct vs_place_node *like, size_t limit,
+		      char *why, size_t size)
 {
 	struct vs_buf b = VS_BUF_INIT(WHY_MAX);
 	size_t room = rooms(env, like, limit, false, &b);

@@ -338,20 +338,6 @@ static void say_hosts(const struct vs_work *w, size_t cls,
 	}
 }
 
-static void report_fill(const struct vs_work *w, const enum vs_refusal *why,
-			struct vs_place_report *report)
-{
-	if (!report)
-		return;
-	report->n = w->nsites;
-	report->hosts = vs_calloc(w->nsites, sizeof(*report->hosts));
-	report->why = vs_calloc(w->nsites, sizeof(*report->why));
-	for (size_t i = 0; i < w->nsites; i++) {
-		report->hosts[i] = w->sites[i].host;
-		report->why[i] = why[i];
-	}
-}
-
 static void say_need(const struct vs_class *c, struct vs_buf *b)
 {
 	const struct vs_adapter *a = c->profile->adapter;
@@ -372,8 +358,7 @@ static void say_need(const struct vs_class *c, struct vs_buf *b)
 			      plural((size_t)c->beside));
 }
 
-static int refuse(const struct vs_work *w, size_t cls,
-		  struct vs_place_report *report, struct vs_err *err)
+static int refuse(const struct vs_work *w, size_t cls, struct vs_err *err)
 {
 	const struct vs_class *c = &w->classes[cls];
 	VS_FREE enum vs_refusal *why = vs_calloc(w->nsites, sizeof(*why));
@@ -395,34 +380,19 @@ static int refuse(const struct vs_work *w, size_t cls,
 	vs_buf_printf(&b, ")");
 	vs_err_set(err, VS_E_SHORTAGE, "%s", b.data);
 	vs_buf_free(&b);
-	report_fill(w, why, report);
 	return -1;
 }
 
 /* Hosts that would do are refused for the datastore, which is one for all. */
 static int refuse_store(const struct vs_work *w, int64_t need_mb,
-			struct vs_place_report *report, struct vs_err *err)
+			struct vs_err *err)
 {
-	VS_FREE enum vs_refusal *why = vs_calloc(w->nsites, sizeof(*why));
 	struct vs_buf b = VS_BUF_INIT(sizeof(err->text) - 1);
 
-	for (size_t i = 0; i < w->nsites; i++) {
-		why[i] = vs_fit_check(w, 0, i);
-		if (!why[i])
-			why[i] = VS_REFUSE_STORE_CAPACITY;
-	}
 	vs_store_explain(w, w->n, need_mb, &b);
 	vs_err_set(err, VS_E_SHORTAGE, "%s", b.data);
 	vs_buf_free(&b);
-	report_fill(w, why, report);
 	return -1;
-}
-
-void vs_place_report_free(struct vs_place_report *r)
-{
-	free(r->hosts);
-	free(r->why);
-	memset(r, 0, sizeof(*r));
 }
 
 static void answer(const struct vs_work *w)
@@ -446,23 +416,21 @@ static void answer(const struct vs_work *w)
 }
 
 int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
-	     size_t n, struct vs_place_report *report, struct vs_err *err)
+	     size_t n, struct vs_err *err)
 {
 	struct vs_work w;
 	int64_t store_mb;
 	size_t failed;
 	int rc = 0;
 
-	if (report)
-		memset(report, 0, sizeof(*report));
 	if (!n)
 		return 0;
 	vs_work_init(&w, env, nodes, n, false);
 	store_mb = vs_store_need(&w);
 	if (store_mb && store_mb > w.store_mb)
-		rc = refuse_store(&w, store_mb, report, err);
+		rc = refuse_store(&w, store_mb, err);
 	else if ((failed = place_all(&w)) < w.nclasses)
-		rc = refuse(&w, failed, report, err);
+		rc = refuse(&w, failed, err);
 	else
 		answer(&w);
 	vs_work_free(&w);

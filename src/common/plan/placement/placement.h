@@ -4,9 +4,9 @@
  * Deterministic: the same input gives the same answer. A gang whole or not
  * at all. Never touches the ledger: the caller takes the holds.
  *
- * Owns a report's arrays (vs_place_report_free()) and a struct vs_later; all
- * else is the caller's. Of what env points to, the sums alone are written:
- * placement keeps arrays in them from one question to the next. vs_place()
+ * Owns struct vs_later; all else is the caller's. Of what env points to, the
+ * sums alone are written: placement keeps arrays in them from one question to
+ * the next. vs_place()
  * returns -1 and VS_E_SHORTAGE where not all nodes have a place; no other
  * function fails. No function takes a lock: the caller keeps others from what
  * env points to during the call, or places on a copy (snapshot.h).
@@ -104,12 +104,6 @@ enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_CONNECTION, VS_REFUSE_STANDBY,
 		  VS_REFUSALS };
 const char *vs_refusal_text(enum vs_refusal r);	/* "no free VF", ... */
 
-struct vs_place_report {	/* one reason per host that was refused */
-	const struct vs_host **hosts;
-	enum vs_refusal *why;
-	size_t n;
-};
-
 /*
  * The policies. balance: the host whose load (the greatest of its shares of
  * VFs, CPU and memory) is least after placing, and at the end as even a load as
@@ -121,12 +115,10 @@ struct vs_place_report {	/* one reason per host that was refused */
  *
  * Place all n nodes. 0, or -1 with err VS_E_SHORTAGE and a text such as
  * "needs 4 sriov-roce VFs, 3 free (esx01: no free VF; ...)"; pools and the
- * datastore are named where they are what lacks. report (may be NULL) is
- * filled on failure, vs_place_report_free() it.
+ * datastore are named where they are what lacks.
  */
 int vs_place(const struct vs_place_env *env, struct vs_place_node *nodes,
-	     size_t n, struct vs_place_report *report, struct vs_err *err);
-void vs_place_report_free(struct vs_place_report *r);
+	     size_t n, struct vs_err *err);
 /* Returns true if all n nodes could be placed. Costs less than vs_place(),
  * because neither places nor reasons are returned. */
 bool vs_place_could(const struct vs_place_env *env, struct vs_place_node *nodes,
@@ -138,15 +130,13 @@ size_t vs_place_hosts(const struct vs_place_env *env,
 		      const struct vs_place_node *like,
 		      const struct vs_host **out);
 
-/* How many more VMs like `like` could be powered on now, at most `limit`. */
+/* Returns how many more VMs like `like` could be powered on now, at most
+ * `limit`. Where a pool or the datastore allows no more, `why` says so
+ * ("datastore vsan has 900 MB free, ..."). Where none can be powered on, `why`
+ * says what hosts lack of CPU or memory. Else `why` is "". */
 size_t vs_place_count(const struct vs_place_env *env,
-		      const struct vs_place_node *like, size_t limit);
-/* The same; where it is a pool or the datastore that allows no more, `why`
- * says so ("datastore vsan has 900 MB free, ..."), and where there is room for
- * none what hosts lack of CPU or memory; else it is "". */
-size_t vs_place_count_why(const struct vs_place_env *env,
-			  const struct vs_place_node *like, size_t limit,
-			  char *why, size_t size);
+		      const struct vs_place_node *like, size_t limit,
+		      char *why, size_t size);
 /* What comes of it when VMs go from a host, one after the other: how many more
  * like `like` there is room for there with each (what hosts share is left out
  * of it). env has sums; it and the inventory stay as they are until the end.
