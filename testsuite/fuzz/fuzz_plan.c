@@ -376,14 +376,15 @@ static void check_ledger(struct run *r)
 	sums_now(r, sums);
 	for (int i = 0; i < HOSTS; i++) {
 		struct vs_host *h = host_get(r, i);
-		int64_t cpu, mem, cpu2, mem2;
+		struct vs_host_sum plain;
+		int64_t cpu, mem;
 
 		MUST(!h == !r->m.host[i].there);
 		if (!h)
 			continue;
 		m_room(&r->m, i, &cpu, &mem);
-		vs_ledger_host_capacity(&r->ledger, &r->inv, h, &cpu2, &mem2);
-		MUST(cpu == cpu2 && mem == mem2);
+		vs_ledger_sum(&r->ledger, &r->inv, h, NULL, NULL, &plain);
+		MUST(cpu == plain.cpu_free && mem == plain.mem_free);
 		MUST(sums[h->index].cpu_free == cpu);
 		MUST(sums[h->index].mem_free == mem);
 		for (int p = 0; p < h->npfs; p++) {
@@ -417,7 +418,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r->p = data;
 	r->end = data + size;
 	vs_inventory_init(&r->inv);
-	vs_ledger_init(&r->ledger);
+	TAILQ_INIT(&r->ledger.by_change);
 	r->m.store = -1;
 	r->env = (struct vs_place_env) {
 		.inv = &r->inv, .ledger = &r->ledger, .folder = FOLDER,
@@ -435,7 +436,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	vs_free_capacity_clear(&r->kept);
 	vs_ledger_clear(&r->ledger);
-	vs_inventory_clear(&r->inv);
+	while (r->inv.vms)
+		vs_inventory_remove_vm(&r->inv, r->inv.vms->moid);
+	while (r->inv.hosts)
+		vs_inventory_remove_host(&r->inv, r->inv.hosts->moid);
+	free(r->inv.by_index);
+	free(r->inv.pools);
+	free(r->inv.uses);
 	free(r);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/hosts/hosts.h"
+#include "engine/hosts/hosts_i.h"
 #include "engine/maintenance/maintenance_i.h"
 #include "engine/run/run.h"
 #include "engine/state/state.h"
@@ -63,13 +64,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    a->cause != VS_EXCLUDED_DRAINS &&
 		    a->until_ms > now_ms + VS_BREAKER_MAX_MS)
 			abort();
-	for (const struct vs_breaker *b = vs_breakers(); b; b = b->next)
+	for (const struct vs_breaker *b = vs_hosts.breakers; b; b = b->next)
 		if (b->trips < 1)
 			abort();
 	check_bound(c);
 	vs_vmotions_forget();
-	vs_breakers_clear();
-	vs_prints_clear();
+	while (vs_hosts.breakers)
+		vs_breaker_end(vs_hosts.breakers->host);
+	while (vs_hosts.prints)
+		vs_fingerprint_forget(vs_hosts.prints);
 	vs_avoids_clear();
 	vs_unlock();
 	free(text);

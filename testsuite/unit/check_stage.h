@@ -16,6 +16,7 @@
 #include <time.h>
 #include <cmocka.h>
 #include "plan/checks/checks.h"
+#include "plan_world.h"
 #include "util/mem.h"
 
 #define HOSTS 4
@@ -106,7 +107,7 @@ static __attribute__((unused)) int down(void **state)
 {
 	(void)state;
 	vs_found_clear(&found);
-	vs_inventory_clear(&inv);
+	w_inventory_clear(&inv);
 	return 0;
 }
 

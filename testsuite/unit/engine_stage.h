@@ -16,6 +16,7 @@
 #include <string.h>
 #include "cmocka_range.h"
 #include "engine/forecast/forecast_i.h"
+#include "engine/hosts/hosts_i.h"
 #include "engine/run/run_i.h"
 #include "engine/tasks/tasks.h"
 #include "fake_vc.h"
@@ -159,17 +160,17 @@ STAGE void times_are_true(void)
 STAGE void some_turn(void)
 {
 	struct vs_core *c = &vs_core;
-	const struct vs_outbox_request *tells;
+	struct vs_outbox_request *tells;
 	size_t ntells;
 
 	now += 100;
 	vs_lock();
 	vs_pass_run(c, now);
 	vs_activity_update(c, now);
-	tells = vs_outbox_tells(&ntells);
+	tells = vs_outbox_take(&ntells);
 	for (size_t i = 0; i < ntells && ntold < VS_COUNT(told); i++)
 		told[ntold++] = tells[i];
-	vs_outbox_clear();
+	free(tells);
 	if (c->nnodes < 100) {	/* a bench has more, and no time */
 		sums_are_true();
 		times_are_true();
@@ -286,6 +287,12 @@ STAGE void begin_as(struct vs_conf *conf)
 		vs_core.nodes[i].flags = DOWN;
 }
 
+STAGE void breakers_clear(void)
+{
+	while (vs_hosts.breakers)
+		vs_breaker_end(vs_hosts.breakers->host);
+}
+
 /* A cluster of `nodes` powered-down nodes on hosts with one PF each. */
 STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 {
@@ -300,8 +307,9 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	vs_avoids_clear();
 	vs_windows_clear(c);
 	vs_draining_hosts_clear();
-	vs_breakers_clear();
-	vs_prints_clear();
+	breakers_clear();
+	while (vs_hosts.prints)
+		vs_fingerprint_forget(vs_hosts.prints);
 	vs_state_file_read_done(true);
 	fake_reset(hosts, vfs);
 	for (size_t i = 0; i < c->nnodes; i++) {

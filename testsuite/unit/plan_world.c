@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include "cmocka_range.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "plan_world.h"
 #include "util/mem.h"
@@ -19,7 +20,7 @@ void w_init(struct world *w)
 {
 	memset(w, 0, sizeof(*w));
 	vs_inventory_init(&w->inv);
-	vs_ledger_init(&w->ledger);
+	TAILQ_INIT(&w->ledger.by_change);
 	w->net = (struct vs_network) {
 		.moid = W_NET, .switch_uuid = W_SWITCH,
 		.portgroup_key = W_NET,
@@ -44,10 +45,22 @@ void w_init(struct world *w)
 	};
 }
 
+void w_inventory_clear(struct vs_inventory *inv)
+{
+	while (inv->vms)
+		vs_inventory_remove_vm(inv, inv->vms->moid);
+	while (inv->hosts)
+		vs_inventory_remove_host(inv, inv->hosts->moid);
+	free(inv->by_index);
+	free(inv->pools);
+	free(inv->uses);
+	vs_inventory_init(inv);
+}
+
 void w_clear(struct world *w)
 {
 	vs_ledger_clear(&w->ledger);
-	vs_inventory_clear(&w->inv);
+	w_inventory_clear(&w->inv);
 }
 
 struct vs_host *w_host(struct world *w, const char *name)

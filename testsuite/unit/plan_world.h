@@ -26,6 +26,8 @@ struct world {
 /* Empty, with an sriov adapter (roce), a vmxnet3 one (eth), a profile each. */
 void w_init(struct world *w);
 void w_clear(struct world *w);
+/* Removes all hosts and VMs, and frees what the inventory points to. */
+void w_inventory_clear(struct vs_inventory *inv);
 /* moId "host-NAME"; 48 cores of 2000 MHz, 256 GB, net and store reached. */
 struct vs_host *w_host(struct world *w, const char *name);
 /* On the world's switch, with link, NUMA node unknown. */

@@ -207,7 +207,7 @@ static void a_recheck_is_answered_by_a_reading_that_began_after_it(void **st)
 	asked = number_of("recheck", 0);
 	assert_true(number_of("check", 0) <= asked);
 	assert_true(vs_checks.look);
-	assert_false(vs_client_retry_pending());	/* no login that was refused */
+	assert_false(vs_client_retry_taken());	/* no login that was refused */
 	fake_slow(NULL, 0);
 	assert_true(number_of("check", 0) <= asked);	/* not judged yet */
 	turns(2);

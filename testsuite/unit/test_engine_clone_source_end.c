@@ -178,7 +178,6 @@ static void an_orphan_that_others_stand_on_stays(void **st)
 	was = vs_core.port;
 	vs_core.port = &port;
 	vs_orphans_clear();
-	vs_orphans_look_again();
 	vs_removal_clear();
 	old = fake_add_vm("old1", "group-v1", "host-1", false);
 	snprintf(old->mark, sizeof(old->mark), "%s/old1/%s",

@@ -293,7 +293,7 @@ static void world_turns(int t)
 		vs_removal_confirm(&vs_core);
 	if (t % 600)
 		return;
-	vs_breakers_clear();
+	breakers_clear();
 	/* svf vm forget, as the reason of its node says */
 	for (int k = 0; k < MODEL_NODES; k++)
 		if (node_missing(&vs_core.nodes[k]) && !model_vm(k)) {

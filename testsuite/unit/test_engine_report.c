@@ -88,19 +88,19 @@ static void a_part_of_a_job_is_a_job_of_its_own(void **state)
 static const char *reason_said(int64_t now_ms)
 {
 	static char text[256];
-	const struct vs_outbox_request *t;
+	struct vs_outbox_request *t;
 	bool said = false;
 	size_t n;
 
 	vs_lock();
 	vs_job_reasons(&vs_core, now_ms);
-	t = vs_outbox_tells(&n);
+	t = vs_outbox_take(&n);
 	for (size_t i = 0; i < n; i++)
 		if (t[i].kind == VS_REQUEST_REASON && t[i].job == 4712) {
 			said = true;
 			vs_strlcpy(text, t[i].text, sizeof(text));
 		}
-	vs_outbox_clear();
+	free(t);
 	vs_unlock();
 	return said ? text : NULL;
 }
@@ -162,7 +162,7 @@ static void slurms_own_plan_is_what_is_expected(void **state)
 static void of_a_long_queue_all_have_their_turn(void **state)
 {
 	int wants[] = { 0 };
-	const struct vs_outbox_request *t;
+	struct vs_outbox_request *t;
 	size_t n;
 
 	(void)state;
@@ -182,12 +182,12 @@ static void of_a_long_queue_all_have_their_turn(void **state)
 		assert_uint_in_range(visits[job], 1, 2);
 		visits[job] = 0;
 	}
-	t = vs_outbox_tells(&n);
+	t = vs_outbox_take(&n);
 	for (size_t i = 0; i < n; i++)
 		visits[t[i].job]++;
 	for (uint32_t job = 1; job < QUEUE; job++)
 		assert_int_equal(visits[job], 1);
-	vs_outbox_clear();
+	free(t);
 	vs_jobs_clear();
 }
 

@@ -224,13 +224,13 @@ static void change(void)
 /* What else there is room for on a host once those have gone that end by then. */
 static size_t room(size_t kind, int64_t at)
 {
-	struct vs_ledger without;
+	struct vs_ledger without = { 0 };
 	struct vs_place_node one = like(kind);
 	struct vs_place_env env = w.env;
 	const struct vs_claim *h;
 	size_t n;
 
-	vs_ledger_init(&without);
+	TAILQ_INIT(&without.by_change);
 	for (h = w.ledger.holds; h; h = h->hh.next) {
 		const struct vs_holders *of = t.held[id_of(NULL, h->node)].of;
 

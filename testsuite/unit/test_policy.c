@@ -624,7 +624,7 @@ static void the_same_input_gives_the_same_answer(void **state)
 	for (int p = VS_PLACE_BALANCE; p <= VS_PLACE_SPREAD; p++) {
 		w.env.policy = p;
 		for (int round = 0; round < 2; round++) {
-			vs_inventory_clear(&w.inv);
+			w_inventory_clear(&w.inv);
 			for (int i = 0; i < 10; i++) {	/* any order */
 				int k = round ? 9 - i : i;
 

@@ -187,17 +187,6 @@ void vs_breakers_observe(struct vs_core *c)
 	}
 }
 
-const struct vs_breaker *vs_breakers(void)
-{
-	return vs_hosts.breakers;
-}
-
-void vs_breakers_clear(void)
-{
-	while (vs_hosts.breakers)
-		vs_breaker_end(vs_hosts.breakers->host);
-}
-
 /* ---- the state file -------------------------------------------------------- */
 
 struct json_object *vs_breakers_json(void)

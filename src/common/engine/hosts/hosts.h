@@ -126,8 +126,6 @@ const char *vs_exclusion_note(struct vs_core *c);
 /* circuit_breaker.c: hosts on which one node after the other failed; lock held */
 struct vs_breaker *vs_breaker_get(const char *host);
 bool vs_breaker_end(const char *host);	/* was it open? */
-const struct vs_breaker *vs_breakers(void);			/* by next */
-void vs_breakers_clear(void);
 void vs_breaker_failed(struct vs_core *c, const char *host, const char *node,
 		       const char *why, int64_t now_ms);
 void vs_breaker_cleared(const char *host, const char *node);
@@ -145,7 +143,6 @@ int vs_pf_change_most(const struct vs_host *h,
 		      const char *pci);
 void vs_pf_change_observe(struct vs_host *h);
 void vs_pf_change_overcommit(struct vs_core *c, struct vs_host *h);
-void vs_prints_clear(void);
 
 /* For the state file: what lasts beyond this process, as JSON. The caller frees the
  * result. The second of each takes what it can use of what an earlier process kept,

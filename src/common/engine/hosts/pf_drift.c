@@ -206,12 +206,6 @@ void vs_pf_change_overcommit(struct vs_core *c, struct vs_host *h)
 	}
 }
 
-void vs_prints_clear(void)
-{
-	while (vs_hosts.prints)
-		vs_fingerprint_forget(vs_hosts.prints);
-}
-
 /* ---- the state file -------------------------------------------------------- */
 
 struct json_object *vs_prints_json(void)

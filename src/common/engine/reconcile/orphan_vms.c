@@ -37,11 +37,6 @@ const struct vs_orphan *vs_orphans(void)
 	return own.orphans;
 }
 
-void vs_orphans_look_again(void)
-{
-	own.orphans_ms = 0;
-}
-
 size_t vs_orphans_confirm(int64_t minute)
 {
 	size_t n = 0;

@@ -60,8 +60,6 @@ void vs_orphans_clear(void);
 const struct vs_orphan *vs_orphans(void);	/* uthash by moid */
 /* An operator has confirmed those that wait: how many did. */
 size_t vs_orphans_confirm(int64_t minute);
-/* They are looked for in the next turn, however short ago they were. */
-void vs_orphans_look_again(void);
 /* There are holds of names that are no nodes. */
 void vs_orphans_claims_left(void);
 /* Their names, for Slurm to say which are nodes: rows whose flags are not 0. Returns

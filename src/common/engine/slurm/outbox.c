@@ -26,12 +26,6 @@ void vs_outbox_prep_set(const struct vs_prep_ops *ops)
 	prep = ops;
 }
 
-const struct vs_outbox_request *vs_outbox_tells(size_t *n)
-{
-	*n = ntells;
-	return tells;
-}
-
 struct vs_outbox_request *vs_outbox_take(size_t *n)
 {
 	struct vs_outbox_request *all = tells;

@@ -47,9 +47,8 @@ void vs_outbox_ask(enum vs_slurm_request kind, const char *node, uint32_t job,
 /* BOOTED: the node's VM was powered on by us at at_ms, 0: not by us. */
 void vs_outbox_post_booted(const char *node, int64_t at_ms,
 			   bool ask);
-/* What is noted and not said yet, *n of them, until the next is noted. */
-const struct vs_outbox_request *vs_outbox_tells(size_t *n);
-/* The same, which the caller frees: nothing is noted then. */
+/* Returns the *n requests that are not sent yet, and removes them from the outbox.
+ * The caller frees the array. */
 struct vs_outbox_request *vs_outbox_take(size_t *n);
 void vs_outbox_clear(void);
 /* "Its job is gone" was true of this node when it was noted: it is not said. */

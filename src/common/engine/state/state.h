@@ -257,7 +257,6 @@ bool vs_client_renewed(void);
 void vs_client_renew_clear(void);
 /* It tries now, whatever it waits for. */
 void vs_client_retry(void);
-bool vs_client_retry_pending(void);
 bool vs_client_retry_taken(void);
 /* After such an error of a call, look before anything else is done: what is there
  * may be other than we believe. */

@@ -97,11 +97,6 @@ void vs_client_retry(void)
 	retry = true;
 }
 
-bool vs_client_retry_pending(void)
-{
-	return retry;
-}
-
 bool vs_client_retry_taken(void)
 {
 	bool was = retry;

@@ -12,12 +12,6 @@
 #include "plan/allocation/shared_capacity.h"
 #include "util/mem.h"
 
-void vs_ledger_init(struct vs_ledger *l)
-{
-	memset(l, 0, sizeof(*l));
-	TAILQ_INIT(&l->by_change);
-}
-
 /* ---- the index by host -------------------------------------------------- */
 
 static struct vs_host_claims *holds_of(const struct vs_ledger *l,
@@ -396,16 +390,4 @@ void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,
 		if (!strcmp(h->pfs[i].pci, pf->pci))
 			*out = s.pf[i];
 	}
-}
-
-void vs_ledger_host_capacity(const struct vs_ledger *l,
-			     const struct vs_inventory *inv,
-			     const struct vs_host *h, int64_t *cpu_mhz,
-			     int64_t *mem_mb)
-{
-	struct vs_host_sum s;
-
-	vs_ledger_sum(l, inv, h, NULL, NULL, &s);
-	*cpu_mhz = s.cpu_free;
-	*mem_mb = s.mem_free;
 }

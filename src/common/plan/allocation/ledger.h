@@ -75,7 +75,6 @@ struct vs_ledger {
 	uint64_t cleared;		/* of the last clear */
 };
 
-void vs_ledger_init(struct vs_ledger *l);
 void vs_ledger_clear(struct vs_ledger *l);
 
 /* A promised hold for hold->node. -1 VS_E_EXISTS if the node has one,
@@ -130,11 +129,6 @@ void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,
 		      const struct vs_host *h, const struct vs_pf *pf,
 		      const char *folder, const char *cluster_id,
 		      struct vs_pf_use *out);
-/* CPU (MHz) and memory (MB) of a host not reserved by VMs nor holds. */
-void vs_ledger_host_capacity(const struct vs_ledger *l,
-			     const struct vs_inventory *inv,
-			     const struct vs_host *h, int64_t *cpu_mhz,
-			     int64_t *mem_mb);
 
 /* Bits of the host's rows (vs_host.pfs): what a powered-on VM's card may be on,
  * 0: nothing that is counted; and what a hold's card may be. */

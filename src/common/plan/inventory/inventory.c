@@ -289,22 +289,6 @@ void vs_inventory_remove_host(struct vs_inventory *inv, const char *moid)
 		host_drop(inv, h);
 }
 
-void vs_inventory_clear(struct vs_inventory *inv)
-{
-	uint64_t generation = inv->generation + 1;
-
-	while (inv->vms)
-		vm_drop(inv, inv->vms);
-	while (inv->hosts)
-		host_drop(inv, inv->hosts);
-	free(inv->by_index);
-	free(inv->pools);
-	free(inv->uses);
-	vs_inventory_init(inv);
-	inv->generation = inv->pools_changed = generation;
-	vs_hosts_reordered(inv);
-}
-
 struct vs_pf *vs_host_pf(struct vs_host *h, const char *pci)
 {
 	for (int i = 0; i < h->npfs; i++) {

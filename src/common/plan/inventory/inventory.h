@@ -238,7 +238,6 @@ struct vs_inventory {
 };
 
 void vs_inventory_init(struct vs_inventory *inv);
-void vs_inventory_clear(struct vs_inventory *inv);
 
 /* Find or create. */
 struct vs_host *vs_inventory_host(struct vs_inventory *inv, const char *moid);
