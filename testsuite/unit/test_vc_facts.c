@@ -18,11 +18,12 @@ static struct vs_vc_switch switches[4];
 /* After the update, what would be delivered. */
 static struct vs_vc_host told(struct vs_inv *inv, const char *update)
 {
-	struct vs_vc_host h = { 0 };
+	struct vs_vc_host h;
 
 	assert_int_equal(feed(inv, update), 0);
 	assert_non_null(inv->hosts);
-	vs_inv_host_facts_put(inv->hosts, &h, switches);
+	h = inv->hosts->v;
+	vs_inv_host_facts_put(inv->hosts, &h.setup, switches);
 	return h;
 }
 

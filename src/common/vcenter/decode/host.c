@@ -143,7 +143,7 @@ static void clear_numas(struct vcx_host *h)
 	free(h->numas);
 	h->numas = NULL;
 	h->nnumas = 0;
-	h->numa_nodes = 0;
+	h->v.numa_nodes = 0;
 }
 
 /* All of it; what VMs can have of it is told by vs_inv_pci_numa. */
@@ -163,8 +163,8 @@ static void set_numas(struct vcx_host *h, struct vs_j info)
 	size_t n = vs_j_len(nodes), cap = 0;
 
 	clear_numas(h);
-	h->numa_nodes = (int)vs_j_int_or(vs_j_opt(info, "numNodes"),
-					 (int64_t)n);
+	h->v.numa_nodes = (int)vs_j_int_or(vs_j_opt(info, "numNodes"),
+					   (int64_t)n);
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j node = vs_j_at(nodes, i);
 		struct vs_j pci = vs_j_opt(node, "pciId");
@@ -212,29 +212,39 @@ static void set_cpu(struct vcx_host *h, struct vs_j info)
 	vs_capacity_size(h, h->capacity.memory_mb,
 			 (int)vs_j_int_or(vs_j_opt(info, "numCpuCores"), 0));
 	h->threads = (int)vs_j_int_or(vs_j_opt(info, "numCpuThreads"), 0);
-	h->core_mhz = (int)(vs_j_int_or(vs_j_opt(info, "hz"), 0) / 1000000);
+	h->v.core_mhz = (int)(vs_j_int_or(vs_j_opt(info, "hz"), 0) / 1000000);
 }
 
-static void set_refs(char ***slot, size_t *n, struct vs_j list)
+void vs_inv_text_set(const char **slot, const char *s)
 {
-	vs_strs_free(*slot, *n);
-	*slot = vs_strs_read(list, true, n);
+	char *text = (char *)*slot;
+
+	vs_str_replace(&text, s);
+	*slot = text;
+}
+
+static void set_refs(const char *const **slot, size_t *n, struct vs_j list)
+{
+	vs_strs_free((char **)*slot, *n);
+	*slot = (const char *const *)vs_strs_read(list, true, n);
 }
 
 static unsigned int set_state(struct vcx_host *h, const char *path,
 			      struct vs_j val)
 {
 	if (!strcmp(path, "runtime.connectionState")) {
-		vs_str_replace(&h->connection, vs_j_str_or(val, NULL));
+		h->v.connected = !strcmp(vs_j_str_or(val, ""), "connected");
 		h->capacity.read_at = 0;	/* it may have been rebuilt */
-	} else if (!strcmp(path, "runtime.powerState"))
-		vs_str_replace(&h->power, vs_j_str_or(val, NULL));
-	else if (!strcmp(path, "runtime.inMaintenanceMode"))
-		h->maintenance = vs_j_bool_or(val, false);
-	else if (!strcmp(path, "runtime.inQuarantineMode"))
-		h->quarantine = vs_j_bool_or(val, false);
-	else
+	} else if (!strcmp(path, "runtime.powerState")) {
+		h->v.powered_on = !strcmp(vs_j_str_or(val, ""), "poweredOn");
+		h->v.standby = !strcmp(vs_j_str_or(val, ""), "standBy");
+	} else if (!strcmp(path, "runtime.inMaintenanceMode")) {
+		h->v.maintenance = vs_j_bool_or(val, false);
+	} else if (!strcmp(path, "runtime.inQuarantineMode")) {
+		h->v.quarantine = vs_j_bool_or(val, false);
+	} else {
 		return 0;
+	}
 	return VS_VC_HOST_STATE;
 }
 
@@ -246,9 +256,9 @@ static unsigned int set_hardware(struct vcx_host *h, const char *path,
 		return VS_VC_HOST_HW | VS_VC_HOST_PFS;	/* NUMA nodes' cores */
 	}
 	if (!strcmp(path, "hardware.memorySize"))
-		vs_capacity_size(h, vs_j_int_or(val, 0) >> 20, h->cores);
+		vs_capacity_size(h, vs_j_int_or(val, 0) >> 20, h->v.cores);
 	else if (!strcmp(path, "config.product")) {
-		h->max_hw = max_hw(vs_j_str_or(vs_j_opt(val, "version"), ""),
+		h->v.max_hw = max_hw(vs_j_str_or(vs_j_opt(val, "version"), ""),
 			strtol(vs_j_str_or(vs_j_opt(val, "build"), ""), NULL,
 			       10));
 		return VS_VC_HOST_HW | vs_inv_host_fact(h, path, val);
@@ -283,24 +293,21 @@ static unsigned int set_devices(struct vcx_host *h, const char *path,
 static unsigned int set_place(struct vcx_host *h, const char *path,
 			      struct vs_j val)
 {
-	const char *ref;
-
 	if (!strcmp(path, "name")) {
-		vs_str_replace(&h->name, vs_j_str_or(val, NULL));
+		vs_inv_text_set(&h->v.name, vs_j_str_or(val, NULL));
 		/* devices may be meant by their host's name */
 		return VS_VC_HOST_NAME | VS_VC_HOST_PFS;
 	}
 	if (!strcmp(path, "parent")) {
-		ref = vs_j_ref(val, NULL);
-		vs_str_replace(&h->cluster, *ref ? ref : NULL);
+		vs_inv_text_set(&h->v.cluster, vs_j_ref(val, NULL));
 		return VS_VC_HOST_PARENT;
 	}
 	if (!strcmp(path, "network")) {
-		set_refs(&h->nets, &h->nnets, val);
+		set_refs(&h->v.nets, &h->v.nnets, val);
 		return VS_VC_HOST_NETS;
 	}
 	if (!strcmp(path, "datastore")) {
-		set_refs(&h->stores, &h->nstores, val);
+		set_refs(&h->v.stores, &h->v.nstores, val);
 		return VS_VC_HOST_STORES;
 	}
 	return 0;
@@ -318,7 +325,7 @@ bool vs_inv_host_prop(struct vcx_host *h, const char *path, struct vs_j val)
 		bit = set_place(h, path, val);
 	if (!bit)
 		bit = vs_inv_host_fact(h, path, val);
-	h->has |= bit;
+	h->v.has |= bit;
 	return bit != 0;
 }
 
@@ -402,11 +409,6 @@ static size_t join_incapable(const struct vcx_host *h,
 	return n;
 }
 
-static bool says(const char *s, const char *what)
-{
-	return s && !strcmp(s, what);
-}
-
 void vs_inv_host_publish(struct vcx_host *h, const struct vs_vc_events *ev,
 			 void *arg)
 {
@@ -419,22 +421,11 @@ void vs_inv_host_publish(struct vcx_host *h, const struct vs_vc_events *ev,
 		vs_calloc(h->passthrough.ngives + 1, sizeof(*devices));
 	VS_FREE struct vs_vc_named *profiles =
 		vs_calloc(h->named.nprofiles + 1, sizeof(*profiles));
-	struct vs_vc_host out = {
-		.moid = h->moid, .has = h->has, .name = h->name,
-		.cluster = h->cluster ? h->cluster : "",
-		.connected = says(h->connection, "connected"),
-		.powered_on = says(h->power, "poweredOn"),
-		.standby = says(h->power, "standBy"),
-		.maintenance = h->maintenance, .quarantine = h->quarantine,
-		.cores = h->cores, .core_mhz = h->core_mhz,
-		.numa_nodes = h->numa_nodes, .max_hw = h->max_hw,
-		.cpu_mhz = vs_capacity_mhz(h), .memory_mb = vs_capacity_mb(h),
-		.pfs = pfs,
-		.nets = (const char *const *)h->nets, .nnets = h->nnets,
-		.stores = (const char *const *)h->stores,
-		.nstores = h->nstores,
-	};
+	struct vs_vc_host out = h->v;
 
+	out.cpu_mhz = vs_capacity_mhz(h);
+	out.memory_mb = vs_capacity_mb(h);
+	out.pfs = pfs;
 	out.npfs = join_pfs(h, pfs);
 	out.pfs_unread = !h->pts_read || !h->pnics_read;
 	out.devices = devices;
@@ -442,15 +433,15 @@ void vs_inv_host_publish(struct vcx_host *h, const struct vs_vc_events *ev,
 	vs_inv_host_named_put(h, &out, profiles);
 	out.setup.incapable = incapable;
 	out.setup.nincapable = join_incapable(h, incapable);
-	vs_inv_host_facts_put(h, &out, switches);
+	vs_inv_host_facts_put(h, &out.setup, switches);
 	out.unreadable = vs_inv_host_unreadable(h);
-	h->has = 0;
+	h->v.has = 0;
 	out.has &= ~h->held;
 	if (out.has & VS_VC_HOST_HW) {
 		h->capacity.told_mb = out.memory_mb;
 		h->capacity.told_mhz = out.cpu_mhz;
 	}
-	if (!h->name)
+	if (!h->v.name)
 		out.has &= ~VS_VC_HOST_NAME;
 	if (ev->host)
 		ev->host(arg, &out);
@@ -465,12 +456,10 @@ void vs_inv_host_free(struct vcx_host *h)
 	vs_inv_host_devices_free(h);
 	vs_inv_host_named_free(h);
 	vs_inv_host_facts_free(h);
-	vs_strs_free(h->nets, h->nnets);
-	vs_strs_free(h->stores, h->nstores);
-	free(h->moid);
-	free(h->name);
-	free(h->cluster);
-	free(h->connection);
-	free(h->power);
+	vs_strs_free((char **)h->v.nets, h->v.nnets);
+	vs_strs_free((char **)h->v.stores, h->v.nstores);
+	free((char *)h->v.moid);
+	free((char *)h->v.name);
+	free((char *)h->v.cluster);
 	free(h);
 }

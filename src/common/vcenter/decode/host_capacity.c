@@ -79,7 +79,7 @@ void vs_capacity_system(struct vcx_host *h, struct vs_j system_resources)
 	c->sys_mem = left_by_system(system_resources, "memoryAllocation");
 	c->sys_cpu = left_by_system(system_resources, "cpuAllocation");
 	c->sys_of = c->memory_mb;
-	c->sys_cores = h->cores;
+	c->sys_cores = h->v.cores;
 }
 
 void vs_capacity_size(struct vcx_host *h, int64_t memory_mb, int cores)
@@ -87,7 +87,7 @@ void vs_capacity_size(struct vcx_host *h, int64_t memory_mb, int cores)
 	struct vcx_capacity *c = &h->capacity;
 
 	c->memory_mb = memory_mb;
-	h->cores = cores;
+	h->v.cores = cores;
 	if ((memory_mb && memory_mb != c->sys_of) ||
 	    (cores && cores != c->sys_cores))
 		c->sys_mem = c->sys_cpu = c->read_at = 0;
@@ -136,7 +136,7 @@ static int64_t figure(int64_t sys, int64_t guess, int64_t most,
 
 static int64_t all_mhz(const struct vcx_host *h)
 {
-	return (int64_t)h->cores * h->core_mhz;
+	return (int64_t)h->v.cores * h->v.core_mhz;
 }
 
 int64_t vs_capacity_mb(const struct vcx_host *h)
@@ -161,18 +161,12 @@ struct sums { int hosts; int64_t mem[2], cpu[2]; };	/* told, guessed */
 
 static bool in_cluster(const struct vcx_host *h, const char *cluster)
 {
-	return h->in && h->cluster && !strcmp(h->cluster, cluster);
-}
-
-static bool is(const char *s, const char *what)
-{
-	return s && !strcmp(s, what);
+	return h->in && !strcmp(h->v.cluster, cluster);
 }
 
 static bool effective(const struct vcx_host *h)
 {
-	return is(h->connection, "connected") && is(h->power, "poweredOn") &&
-		!h->maintenance;
+	return h->v.connected && h->v.powered_on && !h->v.maintenance;
 }
 
 static void sum_host(struct sums *s, const struct vcx_host *h)
@@ -238,7 +232,7 @@ void vs_capacity_finish(struct vs_inv *inv)
 		if (!h->in || (!differs(c->told_mb, vs_capacity_mb(h)) &&
 			       !differs(c->told_mhz, vs_capacity_mhz(h))))
 			continue;
-		h->has |= VS_VC_HOST_HW | VS_VC_HOST_PFS;
+		h->v.has |= VS_VC_HOST_HW | VS_VC_HOST_PFS;
 		if (!h->dirty)
 			TAILQ_INSERT_TAIL(&inv->dirty_hosts, h, link);
 		h->dirty = true;
@@ -255,12 +249,11 @@ void vs_capacity_request(struct vs_inv *inv, int64_t now_ms,
 	int n = 0;
 
 	for (h = inv->hosts; h && n < READ_HOSTS; h = h->hh.next) {
-		if (!h->in || !is(h->connection, "connected") ||
-		    now_ms < h->capacity.read_at)
+		if (!h->in || !h->v.connected || now_ms < h->capacity.read_at)
 			continue;
 		if (!n++)
 			vs_jb_add(props, vs_spec_props("HostSystem", path));
-		vs_jb_add(objects, vs_spec_object("HostSystem", h->moid));
+		vs_jb_add(objects, vs_spec_object("HostSystem", h->v.moid));
 		h->capacity.read_at = now_ms + READ_MS;
 	}
 }
@@ -276,7 +269,7 @@ int vs_inv_pci_numa(const struct vcx_host *h, const char *pci, int *cores,
 		if (!strcmp(h->numas[i].pci, pci))
 			u = &h->numas[i];
 	*cores = u && h->threads > 0 ?
-		(int)((int64_t)u->threads * h->cores / h->threads) : 0;
+		(int)((int64_t)u->threads * h->v.cores / h->threads) : 0;
 	*mb = u && h->capacity.memory_mb ?
 		u->mb * vs_capacity_mb(h) / h->capacity.memory_mb : 0;
 	return u ? u->node : -1;

@@ -15,14 +15,14 @@
 
 static void set_clocks(struct vcx_host *h, struct vs_j ntp)
 {
-	h->setup.clocks = vs_j_null(ntp) ? -1 :
+	h->v.setup.clocks = vs_j_null(ntp) ? -1 :
 		(int)vs_j_len(vs_j_opt(ntp, "server"));
 }
 
 static void set_policy(struct vcx_host *h, struct vs_j info)
 {
-	vs_str_replace(&h->setup.policy, vs_j_str_or(vs_j_opt(vs_j_opt(info,
-			"currentPolicy"), "shortName"), NULL));
+	vs_inv_text_set(&h->v.setup.power, vs_j_str_or(vs_j_opt(vs_j_opt(info,
+			"currentPolicy"), "shortName"), ""));
 }
 
 /* "key-vim.host.VirtualNic-vmk0", or with its service and a dot before it. */
@@ -53,10 +53,11 @@ static const char *portgroup_of(struct vs_j vnic)
 static void set_mgmt(struct vcx_host *h, struct vs_j nets)
 {
 	static const char type[] = "management";
+	struct vs_vc_setup *s = &h->v.setup;
+	char **keys = NULL;
 
-	vs_strs_free(h->setup.mgmt, h->setup.nmgmt);
-	h->setup.mgmt = NULL;
-	h->setup.nmgmt = 0;
+	vs_strs_free((char **)s->mgmt, s->nmgmt);
+	s->nmgmt = 0;
 	for (size_t i = 0, n = vs_j_len(nets); i < n; i++) {
 		struct vs_j net = vs_j_at(nets, i);
 		struct vs_j all = vs_j_opt(net, "candidateVnic");
@@ -69,33 +70,32 @@ static void set_mgmt(struct vcx_host *h, struct vs_j nets)
 			if (!is_selected(net, type, vs_j_str_or(
 					vs_j_opt(vnic, "key"), "")))
 				continue;
-			h->setup.mgmt =
-				vs_realloc(h->setup.mgmt, h->setup.nmgmt + 1,
-					     sizeof(*h->setup.mgmt));
-			h->setup.mgmt[h->setup.nmgmt++] =
-				vs_strdup(portgroup_of(vnic));
+			keys = vs_realloc(keys, s->nmgmt + 1, sizeof(*keys));
+			keys[s->nmgmt++] = vs_strdup(portgroup_of(vnic));
 		}
 	}
+	s->mgmt = (const char *const *)keys;
 }
 
 unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
 			      struct vs_j val)
 {
 	if (!strcmp(path, "config.product")) {
-		vs_str_replace(&h->setup.version, vs_j_str_or(
-				vs_j_opt(val, "version"), NULL));
-		vs_str_replace(&h->setup.build, vs_j_str_or(
-				vs_j_opt(val, "build"), NULL));
+		vs_inv_text_set(&h->v.setup.version, vs_j_str_or(
+				vs_j_opt(val, "version"), ""));
+		vs_inv_text_set(&h->v.setup.build, vs_j_str_or(
+				vs_j_opt(val, "build"), ""));
 	} else if (!strcmp(path, "config.powerSystemInfo")) {
 		set_policy(h, val);
 	} else if (!strcmp(path, "config.dateTimeInfo.ntpConfig")) {
 		set_clocks(h, val);
 	} else if (!strcmp(path, "config.dateTimeInfo.systemClockProtocol")) {
-		vs_str_replace(&h->setup.clock, vs_j_str_or(val, NULL));
+		/* The precision time protocol has no list of servers. */
+		h->ptp = !strcmp(vs_j_str_or(val, ""), "ptp");
 	} else if (!strcmp(path, "config.virtualNicManagerInfo.netConfig")) {
 		set_mgmt(h, val);
 	} else if (!strcmp(path, "summary.rebootRequired")) {
-		h->setup.reboot = vs_j_null(val) ? -1 :
+		h->v.setup.reboot = vs_j_null(val) ? -1 :
 			vs_j_bool_or(val, false);
 	} else {
 		return 0;
@@ -103,35 +103,22 @@ unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
 	return VS_VC_HOST_FACTS;
 }
 
-static const char *or_none(const char *s)
-{
-	return s ? s : "";
-}
-
-void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_host *out,
+void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_setup *out,
 			   struct vs_vc_switch *switches)
 {
 	for (size_t i = 0; i < h->nproxies; i++)
 		switches[i] = (struct vs_vc_switch){ h->proxies[i].uuid,
 			h->proxies[i].name, h->proxies[i].mtu };
-	out->setup.switches = switches;
-	out->setup.nswitches = h->nproxies;
-	out->setup.version = or_none(h->setup.version);
-	out->setup.build = or_none(h->setup.build);
-	out->setup.power = or_none(h->setup.policy);
-	out->setup.reboot = h->setup.reboot;
-	out->setup.mgmt = (const char *const *)h->setup.mgmt;
-	out->setup.nmgmt = h->setup.nmgmt;
-	/* The precision time protocol has no list of servers. */
-	out->setup.clocks = !strcmp(or_none(h->setup.clock), "ptp") ? 1 :
-		h->setup.clocks;
+	out->switches = switches;
+	out->nswitches = h->nproxies;
+	if (h->ptp)
+		out->clocks = 1;
 }
 
 void vs_inv_host_facts_free(struct vcx_host *h)
 {
-	vs_strs_free(h->setup.mgmt, h->setup.nmgmt);
-	free(h->setup.version);
-	free(h->setup.build);
-	free(h->setup.policy);
-	free(h->setup.clock);
+	vs_strs_free((char **)h->v.setup.mgmt, h->v.setup.nmgmt);
+	free((char *)h->v.setup.version);
+	free((char *)h->v.setup.build);
+	free((char *)h->v.setup.power);
 }

@@ -126,8 +126,9 @@ static struct vcx_host *host_dirty(struct vs_inv *inv, const char *moid)
 	HASH_FIND_STR(inv->hosts, moid, h);
 	if (!h) {
 		h = vs_calloc(1, sizeof(*h));
-		h->moid = vs_strdup(moid);
-		HASH_ADD_KEYPTR(hh, inv->hosts, h->moid, strlen(h->moid), h);
+		h->v.moid = vs_strdup(moid);
+		HASH_ADD_KEYPTR(hh, inv->hosts, h->v.moid, strlen(h->v.moid),
+				h);
 	}
 	if (!h->dirty) {
 		h->dirty = true;
@@ -275,7 +276,7 @@ static unsigned int try_prop(enum vcx_filter f, const char *path,
 	if (f == VCX_F_HOSTS) {
 		h = vs_calloc(1, sizeof(*h));
 		vs_inv_host_prop(h, path, val);
-		bits = h->has;
+		bits = h->v.has;
 		vs_inv_host_free(h);
 		return bits;
 	}
@@ -596,7 +597,7 @@ static bool try_hosts(struct vs_inv *inv)
 		if (n++ == TRY_BARRED)
 			return false;
 		h->tried = inv->round;
-		want_refetch(inv, VCX_F_HOSTS, "HostSystem", h->moid);
+		want_refetch(inv, VCX_F_HOSTS, "HostSystem", h->v.moid);
 	}
 	return true;
 }
@@ -628,7 +629,7 @@ static void flush_host(struct vs_inv *inv, struct vcx_host *h)
 	bool unreadable = vs_inv_host_unreadable(h);
 
 	h->said &= h->barred;
-	if (h->in && !h->has && unreadable == h->told_unreadable)
+	if (h->in && !h->v.has && unreadable == h->told_unreadable)
 		return;
 	h->told_unreadable = unreadable;
 	if (h->in) {
@@ -637,7 +638,7 @@ static void flush_host(struct vs_inv *inv, struct vcx_host *h)
 	}
 	HASH_DEL(inv->hosts, h);
 	if (inv->ev->gone)
-		inv->ev->gone(inv->ev_arg, VS_VC_HOST, h->moid);
+		inv->ev->gone(inv->ev_arg, VS_VC_HOST, h->v.moid);
 	vs_inv_host_free(h);
 }
 

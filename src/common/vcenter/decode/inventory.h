@@ -78,12 +78,6 @@ struct vcx_capacity {
 /* ComputeResourceSummary: MB, MHz, of so many hosts; 0: not known. */
 struct vcx_effective { int64_t mem_mb, cpu_mhz; int hosts; };
 
-/* How a host is set up: host_facts.c owns it. */
-struct vcx_setup {
-	char *version, *build, *policy, *clock;	/* NULL unknown */
-	int clocks, reboot;			/* -1 unknown */
-	char **mgmt; size_t nmgmt;
-};
 /* Devices that a host hands to VMs whole: host_devices.c owns it. */
 struct vcx_passthrough {
 	struct vs_vc_function *devices; size_t ndevices;
@@ -97,18 +91,18 @@ struct vcx_named {
 };
 
 struct vcx_host {
-	char *moid;
+	/* What is delivered. host.c owns its texts and lists, host_facts.c those
+	 * of `setup`. What hangs on several properties is filled in at the
+	 * delivery. `has` is what is yet to be delivered. */
+	struct vs_vc_host v;
 	bool in, dirty, told_unreadable;
 	bool barred;			/* not all of it can be read */
 	bool said;			/* as in vcx_vm */
 	unsigned int held;		/* likewise, VS_VC_HOST_* */
 	unsigned int tried;		/* likewise */
-	unsigned int has;
-	char *name, *cluster, *connection, *power;
-	bool maintenance, quarantine;
-	int cores, threads, core_mhz, numa_nodes, max_hw;
+	int threads;
+	bool ptp;			/* its clock needs no time servers */
 	struct vcx_capacity capacity;
-	struct vcx_setup setup;
 	bool pts_read, pnics_read;	/* not so: unset */
 	struct vcx_pt *pts; size_t npts;
 	struct vcx_pnic *pnics; size_t npnics;
@@ -116,8 +110,6 @@ struct vcx_host {
 	struct vcx_named named;
 	struct vcx_proxy *proxies; size_t nproxies;
 	struct vcx_numa *numas; size_t nnumas;
-	char **nets; size_t nnets;
-	char **stores; size_t nstores;
 	TAILQ_ENTRY(vcx_host) link;
 	UT_hash_handle hh;
 };
@@ -235,7 +227,8 @@ void vs_capacity_finish(struct vs_inv *inv);
 /* The NUMA node of an address, -1: not known; what the node has, 0: not known. */
 int vs_inv_pci_numa(const struct vcx_host *h, const char *pci, int *cores,
 		    int64_t *mb);
-void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_host *out,
+/* Fills in what hangs on several properties. switches has room for nproxies. */
+void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_setup *out,
 			   struct vs_vc_switch *switches);
 void vs_inv_host_facts_free(struct vcx_host *h);
 /* Before `enter`: what is not said is not set. */
@@ -250,6 +243,8 @@ void vs_inv_host_free(struct vcx_host *h);
 #define VCX_DEVICE_PATHS 5	/* so many come first of a host's */
 extern const char *const vs_inv_vm_paths[], *const vs_inv_managed_paths[],
 	*const vs_inv_host_paths[], *const vs_inv_task_paths[];
+/* Replaces a text that the slot owns by a copy of s. NULL stays NULL. */
+void vs_inv_text_set(const char **slot, const char *s);
 /* A copy in lower case; the caller frees it. */
 char *vs_str_lower(const char *s);
 void vs_strs_free(char **strs, size_t n);
