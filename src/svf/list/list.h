@@ -74,6 +74,12 @@ const char *svf_span(int64_t s, char out[16]);
  * such time, or it is 0. Returns out. */
 const char *svf_clock(int64_t at, const char *form, char out[32]);
 
+/* The texts of a list with `between` between them; "" of an empty list. The caller
+ * frees it. */
+char *svf_join(struct vs_j list, const char *between);
+/* The user's name on this machine, or the number; "" below 0. The caller frees it. */
+char *svf_user(int64_t uid);
+
 /* Is this name wanted: no names given, or among them. */
 bool svf_column_shown(const struct svf *s, const char *name);
 /* Are the names of the command line those of list[].key? SVF_NO with a line on

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE	/* qsort_r, strverscmp */
 #endif
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -319,6 +320,28 @@ const char *svf_span(int64_t s, char out[16])
 		snprintf(out, 16, "%dd%02dh", (int)(s / 86400),
 			 (int)(s / 3600 % 24));
 	return out;
+}
+
+char *svf_join(struct vs_j list, const char *between)
+{
+	char *text = vs_strdup("");
+
+	for (size_t i = 0; i < vs_j_len(list); i++) {
+		VS_FREE char *had = text;
+
+		text = vs_asprintf("%s%s%s", had, i ? between : "",
+				   vs_j_str(vs_j_at(list, i)));
+	}
+	return text;
+}
+
+char *svf_user(int64_t uid)
+{
+	const struct passwd *pw = uid < 0 || uid > UINT32_MAX ? NULL :
+		getpwuid((uid_t)uid);
+
+	return pw ? vs_strdup(pw->pw_name) :
+	       uid < 0 ? vs_strdup("") : vs_asprintf("%lld", (long long)uid);
 }
 
 bool svf_column_shown(const struct svf *s, const char *name)

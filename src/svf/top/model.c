@@ -5,7 +5,6 @@
  * names are cleaned, amounts are bounded. Users' names are this machine's.
  */
 #include <limits.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,20 +46,6 @@ static int trouble_of(const char *state)
 	return (int)VS_COUNT(worse);
 }
 
-static char *reasons_of(struct vs_j host)
-{
-	struct vs_j list = vs_j_opt(host, "reasons");
-	char *text = vs_strdup("");
-
-	for (size_t i = 0; i < vs_j_len(list); i++) {
-		VS_FREE char *had = text;
-
-		text = vs_asprintf("%s%s%s", had, i ? "; " : "",
-				   vs_j_str(vs_j_at(list, i)));
-	}
-	return svf_clean(text);
-}
-
 static void host_read(struct top_host *h, struct vs_j j)
 {
 	struct vs_j pfs = vs_j_opt(j, "pfs");
@@ -68,7 +53,7 @@ static void host_read(struct top_host *h, struct vs_j j)
 	h->name = svf_clean(vs_strdup(vs_j_str(vs_j_get(j, "host"))));
 	h->cluster = text_of(j, "cluster");
 	h->state = svf_clean(vs_strdup(vs_j_str(vs_j_get(j, "state"))));
-	h->reason = reasons_of(j);
+	h->reason = svf_clean(svf_join(vs_j_opt(j, "reasons"), "; "));
 	h->trouble = trouble_of(h->state);
 	h->npfs = (int)vs_j_len(pfs);
 	h->pfs = vs_calloc((size_t)h->npfs + 1, sizeof(*h->pfs));
@@ -90,21 +75,11 @@ static void host_read(struct top_host *h, struct vs_j j)
 
 /* ---- jobs --------------------------------------------------------------------- */
 
-static char *user_of(struct vs_j job)
-{
-	int64_t uid = number(job, "uid");
-	const struct passwd *pw = uid < 0 || uid > UINT32_MAX ? NULL :
-		getpwuid((uid_t)uid);
-
-	return pw ? svf_clean(vs_strdup(pw->pw_name)) :
-	       uid < 0 ? vs_strdup("") : vs_asprintf("%lld", (long long)uid);
-}
-
 static void job_read(struct top_job *job, struct vs_j j)
 {
 	job->number = (uint32_t)vs_j_int(vs_j_get(j, "job"));
 	job->id = svf_clean(vs_strdup(vs_j_str(vs_j_get(j, "id"))));
-	job->user = user_of(j);
+	job->user = svf_clean(svf_user(number(j, "uid")));
 	job->partition = text_of(j, "partition");
 	job->state = text_of(j, "state");
 	job->text = text_of(j, "text");

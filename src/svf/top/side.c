@@ -28,29 +28,15 @@ static void field(struct flow *f, int style, char *text_take)
 	top_put(f->l, style, "%s", text);
 }
 
-static const char *ago(int64_t then, int64_t now, char out[32])
+static const char *ago(int64_t then, int64_t now, char out[16])
 {
-	int64_t s = now - then;
-
 	out[0] = '\0';
-	if (then <= 0 || s < 0)
-		return out;
-	if (s < 60)
-		snprintf(out, 32, "%ds", (int)s);
-	else if (s < 3600)
-		snprintf(out, 32, "%dm%02ds", (int)(s / 60), (int)(s % 60));
-	else if (s < 86400)
-		snprintf(out, 32, "%dh%02dm", (int)(s / 3600),
-			 (int)(s / 60 % 60));
-	else
-		snprintf(out, 32, "%" PRId64 "d%02dh", s / 86400,
-			 (int)(s / 3600 % 24));
-	return out;
+	return then <= 0 || now < then ? out : svf_span(now - then, out);
 }
 
 static void link_field(struct flow *f, const struct top_engine *e, int64_t now)
 {
-	char age[32];
+	char age[16];
 
 	ago(e->since, now, age);
 	field(f, e->up ? TOP_PLAIN : TOP_BAD,
@@ -192,7 +178,7 @@ static void having_put(struct top_lines *out, const struct top_view *v,
 {
 	VS_FREE char *has = top_counts(j->vfs, j->devices);
 	struct top_line *l = top_line_new(out);
-	char age[32];
+	char age[16];
 
 	top_put(l, j->letter ? (TOP_JOB0 + j->colour) | mark : TOP_PLAIN, "%c",
 		j->letter ? j->letter : ' ');

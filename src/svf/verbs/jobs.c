@@ -4,7 +4,6 @@
  * all of them; which are shown is decided here.
  */
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +14,9 @@
 /* This machine's name for it: a login node knows its users. */
 static void put_user(struct svf_table *t, const struct svf_row *row)
 {
-	int64_t uid = vs_j_int_or(vs_j_opt(row->j, "uid"), -1);
-	const struct passwd *pw = uid < 0 || uid > UINT32_MAX ? NULL :
-		getpwuid((uid_t)uid);
+	VS_FREE char *user = svf_user(vs_j_int_or(vs_j_opt(row->j, "uid"), -1));
 
-	if (pw)
-		svf_cell(t, "%s", pw->pw_name);
-	else if (uid < 0)
-		svf_cell(t, "-");
-	else
-		svf_cell(t, "%" PRId64, uid);
+	svf_cell(t, "%s", user[0] ? user : "-");
 }
 
 /* "2 clone 12s": so many nodes are on their way. */

@@ -63,17 +63,11 @@ static bool starts_now(const struct svf_sbatch *b, struct vs_j top)
 /* What the VFs sit on is soon gone; only then it is known where they are. */
 static void say_idle(struct vs_j top)
 {
-	struct vs_j nodes = vs_j_opt(top, "give_way");
+	VS_FREE char *nodes = svf_join(vs_j_opt(top, "give_way"), ", ");
 
-	if (!vs_j_bool_or(vs_j_opt(top, "after_idle"), false))
-		return;
-	printf("idle VMs give way for it first");
-	for (size_t i = 0; i < vs_j_len(nodes); i++) {
-		VS_FREE char *node = vs_strdup(vs_j_str(vs_j_at(nodes, i)));
-
-		printf("%s%s", i ? ", " : ": ", svf_clean(node));
-	}
-	putchar('\n');
+	if (vs_j_bool_or(vs_j_opt(top, "after_idle"), false))
+		printf("idle VMs give way for it first%s%s\n",
+		       nodes[0] ? ": " : "", svf_clean(nodes));
 }
 
 /* What lacks is no VF of these nodes. */
