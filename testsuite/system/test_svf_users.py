@@ -145,6 +145,11 @@ def test_hosts_are_the_same_for_all_and_add_up(cluster, jobs):
         for pf in host["pfs"]:
             assert pf["total"] == pf["ours"] + pf["foreign"] + pf["suspect"] \
                 + pf["held"] + pf["free"]
+        for key in ("total", "ours", "held", "free"):
+            assert host[f"vfs_{key}"] == sum(pf[key] for pf in host["pfs"])
+        assert host["vfs_foreign"] == sum(pf["foreign"] + pf["suspect"]
+                                          for pf in host["pfs"])
+        assert host["pfs_total"] == len(host["pfs"])
         assert host["state"] == "up"
         assert 0 < host["cpu_mhz_free"] <= host["cpu_mhz_total"]
         assert 0 < host["memory_mb_free"] <= host["memory_mb_total"]

@@ -190,9 +190,45 @@ static void vfs_lowered_below_their_use_are_told_and_disturb_nobody(void **st)
 	assert_int_equal(job_begin(9, "vm3", NULL), -1);
 }
 
+static void host_says(const char *sums)
+{
+	VS_FREE char *text =
+		vs_jb_text_free(vs_core_report("hosts", 0, 0, NULL));
+
+	if (!strstr(text, sums))
+		fail_msg("not %s, but %s", sums, text);
+}
+
+/* What one PF has too few of is not made up by another, and not hidden where there
+ * is no other. */
+static void a_host_has_the_sums_of_its_pfs(void **st)
+{
+	(void)st;
+	begin(3, 1, 3, "warm");
+	ready();
+	bring_up(7, "vm1");
+	bring_up(8, "vm2");
+	PFS(PF(A, "vmnic4", 3), PF(B, "vmnic6", 4));
+	turns(2);
+	host_says("\"pfs_total\":2,\"vfs_total\":7,\"vfs_ours\":2,"
+		  "\"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":5,");
+	PFS(PF(A, "vmnic4", 1), PF(B, "vmnic6", 4));
+	turns(2);
+	host_says("\"vfs_total\":5,\"vfs_ours\":2,"
+		  "\"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":4,");
+	PFS(PF(A, "vmnic4", 1));
+	turns(2);
+	host_says("\"pfs_total\":1,\"vfs_total\":1,\"vfs_ours\":2,"
+		  "\"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":-1,");
+	vs_core.inv.vms->readable = false;
+	vs_vm_changed(&vs_core.inv, vs_core.inv.vms);
+	host_says("\"vfs_held\":1,\"cpu_mhz_total\"");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_host_has_the_sums_of_its_pfs),
 		cmocka_unit_test(vfs_that_moved_to_another_pf_are_not_used),
 		cmocka_unit_test(a_card_that_is_added_may_take_anothers_vfs),
 		cmocka_unit_test(a_new_card_with_vfs_of_its_own_is_welcome),

@@ -27,11 +27,15 @@ static const char hosts_text[] =
 "    \"total\":8,\"ours\":2,\"foreign\":1,\"suspect\":1,\"held\":1,\"free\":3},"
 "   {\"pci\":\"0000:5e:00.0\",\"total\":4,\"ours\":0,\"foreign\":0,"
 "    \"suspect\":0,\"held\":0,\"free\":4}],"
+"  \"pfs_total\":2,\"vfs_total\":12,\"vfs_ours\":2,"
+"  \"vfs_foreign\":2,\"vfs_held\":1,\"vfs_free\":7,"
 "  \"cpu_mhz_total\":96000,\"cpu_mhz_free\":48500,"
 "  \"memory_mb_total\":524288,\"memory_mb_free\":262144,"
 "  \"vms_ours\":2,\"vms_foreign\":5},"
 " {\"host\":\"esx02.example.org\",\"state\":\"avoided\",\"pfs\":["
 "   {\"pci\":\"0000:3b:00.0\",\"total\":8,\"unknown\":true}],"
+"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_ours\":0,"
+"  \"vfs_foreign\":0,\"vfs_held\":0,"
 "  \"reasons\":[\"no VF\",\"second\"]}],"
 " \"notes\":[\"vCenter is away\"]}";
 
@@ -61,11 +65,15 @@ static void hosts_fit_into_80_columns_but_for_a_reason(void **state)
 "  \"state\":\"entering-maintenance\",\"pfs\":["
 "   {\"pci\":\"0000:3b:00.0\",\"total\":8,\"ours\":2,\"foreign\":1,"
 "    \"suspect\":0,\"held\":1,\"free\":4}],"
+"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_ours\":2,"
+"  \"vfs_foreign\":1,\"vfs_held\":1,\"vfs_free\":4,"
 "  \"cpu_mhz_total\":96000,\"cpu_mhz_free\":48500,"
 "  \"memory_mb_total\":524288,\"memory_mb_free\":262144},"
 " {\"host\":\"esx02.example.org\",\"state\":\"quarantined\",\"pfs\":["
 "   {\"pci\":\"0000:3b:00.0\",\"total\":1,\"ours\":3,\"foreign\":0,"
 "    \"suspect\":0,\"held\":0,\"free\":-2}],"
+"  \"pfs_total\":1,\"vfs_total\":1,\"vfs_ours\":3,"
+"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":-2,"
 "  \"reasons\":[\"3 nodes in a row failed to start: the card in the second slot is broken\"]}]}";
 	setenv("COLUMNS", "10", 1);	/* nothing is left out */
 	assert_int_equal(svf("hosts"), 0);
@@ -74,20 +82,6 @@ static void hosts_fit_into_80_columns_but_for_a_reason(void **state)
 "HOST               STATE                 PFS  VFS  OURS  FOREIGN  HELD  FREE  REASON\n"
 "esx01.example.org  entering-maintenance    1    8     2        1     1     4\n"
 "esx02.example.org  quarantined             1    1     3        0     0    -2  3 nodes in a row failed to start: the card in the second slot is broken\n");
-}
-
-static void a_pf_that_is_overcommitted_takes_nothing_from_others(void **state)
-{
-	(void)state;
-	stage_report_text[HOSTS] =
-"{\"hosts\":[{\"host\":\"esx01\",\"state\":\"up\",\"pfs\":["
-" {\"pci\":\"0000:3b:00.0\",\"total\":1,\"ours\":3,\"free\":-2},"
-" {\"pci\":\"0000:5e:00.0\",\"total\":4,\"ours\":1,\"free\":3}]}]}";
-	assert_int_equal(svf("-n hosts"), 0);
-	assert_string_equal(out,
-		"esx01  up  2  5  4  0  0  3\n");
-	assert_int_equal(svf("-n hosts --pfs"), 0);
-	expect_in(out, "0000:3b:00.0  -  -  1  3  0  0  -2\n");
 }
 
 static void pfs_have_a_line_each_and_names_choose(void **state)
@@ -369,7 +363,6 @@ int main(void)
 #define T(f) cmocka_unit_test_setup(f, restart)
 		T(hosts_are_a_table_of_sums),
 		T(hosts_fit_into_80_columns_but_for_a_reason),
-		T(a_pf_that_is_overcommitted_takes_nothing_from_others),
 		T(pfs_have_a_line_each_and_names_choose),
 		T(nodes_show_what_is_done_and_since_when),
 		T(jobs_show_what_they_have_and_wait_for),

@@ -24,11 +24,17 @@
 static const char hosts_text[] =
 "{\"hosts\":["
 " {\"host\":\"esx1\",\"cluster\":\"HPC1\",\"state\":\"up\",\"leaf\":\"leaf1\","
-"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":8,\"ours\":2,\"free\":6}]},"
+"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":8,\"ours\":2,\"free\":6}],"
+"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_ours\":2,"
+"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":6},"
 " {\"host\":\"esx2\",\"state\":\"quarantined\",\"reasons\":[\"vm7 failed\"],"
-"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":16,\"free\":16}]},"
+"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":16,\"free\":16}],"
+"  \"pfs_total\":1,\"vfs_total\":16,\"vfs_ours\":0,"
+"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":16},"
 " {\"host\":\"esx10\",\"state\":\"up\","
-"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":16,\"unknown\":true}]}]}";
+"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":16,\"unknown\":true}],"
+"  \"pfs_total\":1,\"vfs_total\":16,\"vfs_ours\":0,"
+"  \"vfs_foreign\":0,\"vfs_held\":0}]}";
 
 static void fields_and_widths_are_chosen_as_in_squeue(void **state)
 {
@@ -62,11 +68,17 @@ static void devices_are_counted_apart_from_vfs(void **state)
 " {\"pci\":\"0000:3b:00.0\",\"total\":8,\"ours\":2,\"free\":6},"
 " {\"pci\":\"0000:65:00.0\",\"device\":\"10de:20b0\",\"label\":\"a\","
 "  \"total\":2,\"ours\":1,\"free\":1}],"
+"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_ours\":2,"
+"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":6,"
 "  \"devices_total\":2,\"devices_free\":1},"
 " {\"host\":\"esx2\",\"state\":\"up\",\"pfs\":["
 " {\"pci\":\"0000:65:00.0\",\"device\":\"10de:20b0\",\"total\":1,"
-"  \"unknown\":true}],\"devices_total\":1},"
-" {\"host\":\"esx3\",\"state\":\"up\",\"pfs\":[]}]}";
+"  \"unknown\":true}],\"devices_total\":1,"
+"  \"pfs_total\":0,\"vfs_total\":0,\"vfs_ours\":0,"
+"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":0},"
+" {\"host\":\"esx3\",\"state\":\"up\",\"pfs\":[],"
+"  \"pfs_total\":0,\"vfs_total\":0,\"vfs_ours\":0,"
+"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":0}]}";
 	assert_int_equal(svf("hosts"), 0);
 	assert_string_equal(out,
 "HOST  STATE  PFS  VFS  OURS  FOREIGN  HELD  FREE  DEVICES_FREE/ALL  REASON\n"

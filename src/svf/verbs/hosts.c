@@ -11,86 +11,21 @@
 #include "verbs.h"
 #include "util/mem.h"
 
-struct sum {
-	int64_t total, ours, foreign, held, free;
-	bool unknown;
-};
-
-/* over: what one PF has too few of is not made up by another. */
-static void add_pf(struct sum *s, struct vs_j pf, bool over)
-{
-	int64_t free = vs_j_int_or(vs_j_opt(pf, "free"), 0);
-
-	if (free < 0 && !over)
-		free = 0;
-	s->total += vs_j_int_or(vs_j_opt(pf, "total"), 0);
-	s->ours += vs_j_int_or(vs_j_opt(pf, "ours"), 0);
-	s->foreign += vs_j_int_or(vs_j_opt(pf, "foreign"), 0) +
-		vs_j_int_or(vs_j_opt(pf, "suspect"), 0);
-	s->held += vs_j_int_or(vs_j_opt(pf, "held"), 0);
-	s->free += free;
-	s->unknown |= vs_j_bool_or(vs_j_opt(pf, "unknown"), false);
-}
-
-static bool is_device(struct vs_j pf)
-{
-	return vs_j_str_or(vs_j_opt(pf, "device"), NULL) != NULL;
-}
-
-static size_t count_pfs(struct vs_j host)
-{
-	struct vs_j pfs = vs_j_opt(host, "pfs");
-	size_t n = 0;
-
-	for (size_t i = 0; i < vs_j_len(pfs); i++)
-		n += !is_device(vs_j_at(pfs, i));
-	return n;
-}
-
-/* Of a host's PFs (its devices have a column of their own), or (of is set) of
- * one row. */
-static struct sum sum_of(const struct svf_row *row)
-{
-	struct vs_j pfs = vs_j_opt(row->j, "pfs");
-	size_t n = row->of.doc ? 0 : count_pfs(row->j);
-	struct sum sum = { 0 };
-
-	if (row->of.doc)
-		add_pf(&sum, row->j, true);
-	for (size_t i = 0; n && i < vs_j_len(pfs); i++)
-		if (!is_device(vs_j_at(pfs, i)))
-			add_pf(&sum, vs_j_at(pfs, i), n == 1);
-	return sum;
-}
-
-static void put_total(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%" PRId64, sum_of(row).total);
-}
-
-static void put_ours(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%" PRId64, sum_of(row).ours);
-}
-
+/* Of a PF's row, where row->of is its host. */
 static void put_foreign(struct svf_table *t, const struct svf_row *row)
 {
-	svf_cell(t, "%" PRId64, sum_of(row).foreign);
-}
-
-static void put_held(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%" PRId64, sum_of(row).held);
+	svf_cell(t, "%" PRId64, vs_j_int_or(vs_j_opt(row->j, "foreign"), 0) +
+		 vs_j_int_or(vs_j_opt(row->j, "suspect"), 0));
 }
 
 static void put_free(struct svf_table *t, const struct svf_row *row)
 {
-	struct sum sum = sum_of(row);
+	struct vs_j free = vs_j_opt(row->j, row->of.doc ? "free" : "vfs_free");
 
-	if (sum.unknown)
+	if (vs_j_null(free))
 		svf_cell(t, "?");
 	else
-		svf_cell(t, "%" PRId64, sum.free);
+		svf_cell(t, "%" PRId64, vs_j_int(free));
 }
 
 /* free/total, in units of `unit`; "-" for what isn't known. */
@@ -116,23 +51,11 @@ static void put_until(int64_t at, char out[32])
 
 static void put_reasons(struct svf_table *t, const struct svf_row *row)
 {
-	struct vs_j list = vs_j_opt(row->j, "reasons");
-	VS_FREE char *text = vs_strdup("");
+	VS_FREE char *text = svf_join(vs_j_opt(row->j, "reasons"), "; ");
 	char until[32];
 
-	for (size_t i = 0; i < vs_j_len(list); i++) {
-		VS_FREE char *had = text;
-
-		text = vs_asprintf("%s%s%s", had, i ? "; " : "",
-				   vs_j_str(vs_j_at(list, i)));
-	}
 	put_until(vs_j_int_or(vs_j_opt(row->j, "avoided_until"), 0), until);
 	svf_cell(t, "%s%s", text, until);
-}
-
-static void put_npfs(struct svf_table *t, const struct svf_row *row)
-{
-	svf_cell(t, "%zu", count_pfs(row->j));
 }
 
 static void put_devices(struct svf_table *t, const struct svf_row *row)
@@ -166,14 +89,15 @@ static void put_vms(struct svf_table *t, const struct svf_row *row)
 		 vs_j_int_or(vs_j_opt(row->j, "vms_foreign"), 0));
 }
 
-#define VFS_COLS							\
-	{ .name = "vfs", .how = SVF_RIGHT, .put = put_total,		\
+/* of: "vfs_" in a host's row, "" in a PF's. */
+#define VFS_COLS(of, others)						\
+	{ .name = "vfs", .how = SVF_RIGHT | SVF_INT, .key = of "total",	\
 	  .what = "virtual functions there are" },			\
-	{ .name = "ours", .how = SVF_RIGHT, .put = put_ours,		\
+	{ .name = "ours", .how = SVF_RIGHT | SVF_INT, .key = of "ours",	\
 	  .what = "in use by powered-on VMs of this Slurm cluster" },	\
-	{ .name = "foreign", .how = SVF_RIGHT, .put = put_foreign,	\
+	{ .name = "foreign", .how = SVF_RIGHT | SVF_INT, others,	\
 	  .what = "in use by any other VM, those of doubtful ownership included" }, \
-	{ .name = "held", .how = SVF_RIGHT, .put = put_held,		\
+	{ .name = "held", .how = SVF_RIGHT | SVF_INT, .key = of "held",	\
 	  .what = "given to a node whose VM does not show it in use yet" }, \
 	{ .name = "free", .how = SVF_RIGHT | SVF_STATE, .put = put_free,	\
 	  .what = "the rest; ? if a VM on that host can't be read, below 0 if VFs that are in use have gone" }
@@ -186,9 +110,9 @@ static const struct svf_col cols[] = {
 	  .what = "its leaf switch, from the HostName lines" },
 	{ .name = "state", .how = SVF_STATE | SVF_NEED, .key = "state",
 	  .what = "up, avoided, quarantined, on-trial, drained, maintenance, entering-maintenance, standby, disconnected or unknown" },
-	{ .name = "pfs", .how = SVF_RIGHT, .put = put_npfs,
+	{ .name = "pfs", .how = SVF_RIGHT | SVF_INT, .key = "pfs_total",
 	  .what = "physical functions with SR-IOV" },
-	VFS_COLS,
+	VFS_COLS("vfs_", .key = "vfs_foreign"),
 	{ .name = "devices", .title = "DEVICES_FREE/ALL",
 	  .how = SVF_RIGHT | SVF_IF, .put = put_devices,
 	  .what = "devices that VMs get whole: not given to any, and all (profiles of one GPU count it each); only where there are some" },
@@ -215,7 +139,7 @@ static const struct svf_col pf_cols[] = {
 	  .what = "the distributed switch that it is an uplink of" },
 	{ .name = "numa", .how = SVF_EXTRA | SVF_RIGHT | SVF_INT, .key = "numa",
 	  .what = "the host's NUMA node it is on" },
-	VFS_COLS,
+	VFS_COLS("", .put = put_foreign),
 };
 static const struct svf_list pfs = SVF_LIST(pf_cols);
 

@@ -224,28 +224,46 @@ static struct json_object *pfs_json(const struct vs_core *c,
 	return arr;
 }
 
-/* Of its devices that VMs get whole: absent where none are handed out. */
-static void devices_json(const struct vs_host *h, const struct vs_host_sum *sum,
-			 struct json_object *o)
+struct totals {
+	int rows, total, ours, foreign, held, free;
+	int over;			/* of the row that was added last */
+	bool unknown;
+};
+
+/* What one row has too few of is not made up by another. */
+static void total_add(struct totals *t, const struct vs_pf_use *use)
 {
-	int total = 0, free = 0, rows = 0;
-	bool unknown = false;
+	t->rows++;
+	t->total += use->total;
+	t->ours += use->ours;
+	t->foreign += use->foreign + use->suspect;
+	t->held += use->held;
+	t->free += use->free > 0 ? use->free : 0;
+	t->over = use->free < 0 ? use->free : 0;
+	t->unknown |= use->unknown;
+}
 
-	for (int i = 0; i < h->npfs; i++) {
-		const struct vs_pf_use *use = &sum->pf[i];
+/* The sums of its PFs, and of its devices that VMs get whole. */
+static void totals_json(const struct vs_host *h, const struct vs_host_sum *sum,
+			struct json_object *o)
+{
+	struct totals vfs = { 0 }, devices = { 0 };
 
-		if (!h->pfs[i].of)
-			continue;
-		rows++;
-		total += use->total;
-		free += use->free > 0 ? use->free : 0;
-		unknown |= use->unknown;
-	}
-	if (!rows)
+	for (int i = 0; i < h->npfs; i++)
+		total_add(h->pfs[i].of ? &devices : &vfs, &sum->pf[i]);
+	vs_jb_int(o, "pfs_total", vfs.rows);
+	vs_jb_int(o, "vfs_total", vfs.total);
+	vs_jb_int(o, "vfs_ours", vfs.ours);
+	vs_jb_int(o, "vfs_foreign", vfs.foreign);
+	vs_jb_int(o, "vfs_held", vfs.held);
+	if (!vfs.unknown)
+		vs_jb_int(o, "vfs_free", vfs.rows == 1 && vfs.over ? vfs.over :
+			  vfs.free);
+	if (!devices.rows)
 		return;
-	vs_jb_int(o, "devices_total", total);
-	if (!unknown)
-		vs_jb_int(o, "devices_free", free);
+	vs_jb_int(o, "devices_total", devices.total);
+	if (!devices.unknown)
+		vs_jb_int(o, "devices_free", devices.free);
 }
 
 static const char *cluster_name(const struct vs_core *c,
@@ -279,7 +297,7 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 	vs_jb_str(o, "state", vs_report_host_state(c, h));
 	host_reasons(c, h, sum, o);
 	vs_jb_put(o, "pfs", pfs_json(c, h, sum));
-	devices_json(h, sum, o);
+	totals_json(h, sum, o);
 	vs_jb_int(o, "cpu_mhz_total", vs_host_cpu_mhz(h));
 	vs_jb_int(o, "cpu_mhz_free", sum->cpu_free);
 	vs_jb_int(o, "memory_mb_total", h->memory_mb);

@@ -52,6 +52,12 @@
  *       "unknown": true		the counts can't be relied on; no
  *					"free" then
  *     } ],
+ *     "pfs_total": 2,			rows without "device"
+ *     "vfs_total": 16, "vfs_ours": 4,	sums of these rows
+ *     "vfs_foreign": 1, "vfs_held": 1,	foreign: with those of suspects
+ *     "vfs_free": 10,			an over-committed PF counts 0, but below
+ *					0 if it is the only one; absent where the
+ *					counts of a PF can't be relied on
  *     "devices_total": 2, "devices_free": 1,	of all its rows with "device";
  *					absent without such, _free where unknown
  *     "cpu_mhz_total": 96000, "cpu_mhz_free": 48000,
