@@ -11,7 +11,6 @@
 #define VS_MAC_LEN 18		/* "00:50:56:3a:bc:de" and its NUL */
 #define VS_UUID_LEN 37
 #define VS_PCI_LEN 13		/* "0000:3b:00.0" and its NUL */
-#define VS_HASH_LEN 17		/* 64 bits in hex and its NUL */
 
 /*
  * A PCI address dddd:bb:ss.f in lower case into out. The error names the form

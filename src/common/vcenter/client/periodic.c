@@ -260,8 +260,6 @@ static void one_task(struct vcx_slow *s, const char *moid, struct vs_j p)
 			vs_vcx_prop(p, "info.entityName"), "")),
 		.user = vs_strdup(vs_j_str_or(vs_j_opt(
 			vs_vcx_prop(p, "info.reason"), "userName"), "")),
-		.cancelable = vs_j_bool_or(
-			vs_vcx_prop(p, "info.cancelable"), false),
 	};
 }
 
@@ -477,7 +475,7 @@ static void read_values(struct vs_vc *vc, struct vs_j recent)
 {
 	static const char *const task[] = { "info.state", "info.descriptionId",
 		"info.entity", "info.entityName", "info.reason",
-		"info.cancelable", NULL };
+		NULL };
 	struct vcx_read r = { .vc = vc, .object = on_value,
 		.end = on_values_end, .failed = beat_failed };
 	struct json_object *props = vs_jb_arr(), *objects = vs_jb_arr();

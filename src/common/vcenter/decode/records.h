@@ -181,7 +181,6 @@ struct vs_vc_task {
 	const char *entity, *entity_name; /* a clone's entity is its source */
 	const char *state;		/* queued, running, success, error */
 	const char *user;		/* reason.userName, or "" */
-	bool cancelable;
 };
 
 /* Privileges that the account lacks on what a key of the configuration names:
