@@ -25,7 +25,7 @@ static void device_hosts(int hosts, int vfs)
 	static struct vs_vc_device gpus[DEVICES];
 	static char pci[DEVICES][16];
 	struct vs_vc_pf pf = { .pci = "0000:3b:00.0", .pnic = "vmnic4",
-		.driver = "nmlx5", .switch_uuid = "sw", .numa = -1, .vfs = vfs,
+		.facts.driver = "nmlx5", .switch_uuid = "sw", .numa = -1, .vfs = vfs,
 		.link_up = true };
 
 	for (int i = 0; i < DEVICES; i++) {

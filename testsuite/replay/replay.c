@@ -75,12 +75,12 @@ static struct json_object *pfs(const struct vs_vc_host *h)
 		vs_jb_int(o, "numa_cores", p->numa_cores);
 		vs_jb_int(o, "numa_mb", p->numa_mb);
 		vs_jb_bool(o, "link", p->link_up);
-		vs_jb_bool(o, "enabled", p->enabled);
-		vs_jb_int(o, "asked", p->asked);
-		vs_jb_int(o, "most", p->most);
-		vs_jb_str(o, "driver", p->driver);
-		vs_jb_str(o, "driver_version", p->driver_version);
-		vs_jb_str(o, "firmware", p->firmware);
+		vs_jb_bool(o, "enabled", p->facts.enabled);
+		vs_jb_int(o, "asked", p->facts.asked);
+		vs_jb_int(o, "most", p->facts.most);
+		vs_jb_str(o, "driver", p->facts.driver);
+		vs_jb_str(o, "driver_version", p->facts.version);
+		vs_jb_str(o, "firmware", p->facts.firmware);
 		vs_jb_add(a, o);
 	}
 	return a;
@@ -90,8 +90,8 @@ static struct json_object *incapable(const struct vs_vc_host *h)
 {
 	struct json_object *a = vs_jb_arr();
 
-	for (size_t i = 0; i < h->setup.nincapable; i++) {
-		const struct vs_vc_incapable *p = &h->setup.incapable[i];
+	for (size_t i = 0; i < h->nincapable; i++) {
+		const struct vs_incapable_facts *p = &h->incapable[i];
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_str(o, "pci", p->pci);
@@ -164,12 +164,12 @@ static struct json_object *switches(const struct vs_vc_host *h)
 {
 	struct json_object *a = vs_jb_arr();
 
-	for (size_t i = 0; i < h->setup.nswitches; i++) {
+	for (size_t i = 0; i < h->nswitches; i++) {
 		struct json_object *o = vs_jb_obj(NULL);
 
-		vs_jb_str(o, "uuid", h->setup.switches[i].uuid);
-		vs_jb_str(o, "name", h->setup.switches[i].name);
-		vs_jb_int(o, "mtu", h->setup.switches[i].mtu);
+		vs_jb_str(o, "uuid", h->switches[i].uuid);
+		vs_jb_str(o, "name", h->switches[i].name);
+		vs_jb_int(o, "mtu", h->switches[i].mtu);
 		vs_jb_add(a, o);
 	}
 	return a;
@@ -196,12 +196,16 @@ static void put_hardware(struct json_object *o, const struct vs_vc_host *h)
 
 static void put_facts(struct json_object *o, const struct vs_vc_host *h)
 {
-	vs_jb_str(o, "version", h->setup.version);
-	vs_jb_str(o, "build", h->setup.build);
-	vs_jb_str(o, "power_policy", h->setup.power);
-	vs_jb_put(o, "management", strings(h->setup.mgmt, h->setup.nmgmt));
-	vs_jb_int(o, "clocks", h->setup.clocks);
-	vs_jb_int(o, "reboot", h->setup.reboot);
+	struct json_object *mgmt = vs_jb_arr();
+
+	vs_jb_str(o, "version", h->setup->version);
+	vs_jb_str(o, "build", h->setup->build);
+	vs_jb_str(o, "power_policy", h->setup->power);
+	for (int i = 0; i < h->setup->nmgmt; i++)
+		vs_jb_add_str(mgmt, h->setup->mgmt[i]);
+	vs_jb_put(o, "management", mgmt);
+	vs_jb_int(o, "clocks", h->setup->clocks);
+	vs_jb_int(o, "reboot", h->setup->reboot);
 	vs_jb_put(o, "switches", switches(h));
 	vs_jb_put(o, "incapable", incapable(h));
 }

@@ -60,11 +60,11 @@ static __attribute__((unused)) void sound_host(int i)
 	vs_strlcpy(h->pfs[0].pci, "0000:3b:00.0", VS_PCI_LEN);
 	vs_strlcpy(h->pfs[0].pnic, "vmnic4", 32);
 	vs_strlcpy(h->pfs[0].switch_uuid, "sw", VS_LABEL_LEN);
-	vs_strlcpy(f->version, "8.0.3", sizeof(f->version));
-	vs_strlcpy(f->build, "100", sizeof(f->build));
-	vs_strlcpy(f->power, "static", sizeof(f->power));
-	f->clocks = 1;
-	f->reboot = 0;
+	vs_strlcpy(f->setup.version, "8.0.3", sizeof(f->setup.version));
+	vs_strlcpy(f->setup.build, "100", sizeof(f->setup.build));
+	vs_strlcpy(f->setup.power, "static", sizeof(f->setup.power));
+	f->setup.clocks = 1;
+	f->setup.reboot = 0;
 	f->pfs[0] = (struct vs_pf_facts) { .enabled = true, .asked = 8,
 					   .most = 16, .had = 8 };
 	vs_strlcpy(f->pfs[0].driver, "nmlx5_core", 32);

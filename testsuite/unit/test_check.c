@@ -17,7 +17,7 @@ static void of_a_host_that_is_away_nothing_is_said(void **state)
 {
 	(void)state;
 	host(2)->connected = false;
-	host(2)->facts->power[0] = '\0';
+	host(2)->facts->setup.power[0] = '\0';
 	host(2)->pfs[0].link_up = false;
 	look();
 	assert_int_equal(found.n, 0);

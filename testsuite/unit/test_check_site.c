@@ -154,13 +154,13 @@ static void management_is_not_on_the_rdma_network(void **state)
 	(void)state;
 	vs_strlcpy(net.portgroup_key, "key-1", VS_MOID_LEN);
 	for (int i = 2; i <= 3; i++) {
-		host(i)->facts->nmgmt = 2;
-		vs_strlcpy(host(i)->facts->mgmt[0], "PG", VS_LABEL_LEN);
+		host(i)->facts->setup.nmgmt = 2;
+		vs_strlcpy(host(i)->facts->setup.mgmt[0], "PG", VS_LABEL_LEN);
 	}
 	vs_check_apart(&site, &found);
 	assert_int_equal(found.n, 0);	/* a standard one of that name */
 	for (int i = 2; i <= 3; i++)
-		vs_strlcpy(host(i)->facts->mgmt[1], "key-1", VS_LABEL_LEN);
+		vs_strlcpy(host(i)->facts->setup.mgmt[1], "key-1", VS_LABEL_LEN);
 	vs_check_apart(&site, &found);
 	assert_int_equal(found.n, 1);
 	assert_string_equal(found.f[0].object, "roce");
@@ -171,10 +171,10 @@ static void management_is_not_on_the_rdma_network(void **state)
 	assert_int_equal(found.n, 2);
 	/* vCenter shows such a name with its slashes */
 	vs_strlcpy(adapter.network, "RoCE 10.1.0.0/16", VS_LABEL_LEN);
-	vs_strlcpy(host(2)->facts->mgmt[0], "16", VS_LABEL_LEN);
+	vs_strlcpy(host(2)->facts->setup.mgmt[0], "16", VS_LABEL_LEN);
 	vs_check_apart(&site, &found);
 	assert_int_equal(found.n, 2);
-	vs_strlcpy(host(2)->facts->mgmt[0], adapter.network, VS_LABEL_LEN);
+	vs_strlcpy(host(2)->facts->setup.mgmt[0], adapter.network, VS_LABEL_LEN);
 	vs_check_apart(&site, &found);
 	assert_int_equal(found.n, 3);
 	nodes = 0;

@@ -55,10 +55,10 @@ static void as(int type, int release)
 	for (struct vs_host *h = vs_core.inv.hosts; h; h = h->hh.next) {
 		if (!h->facts)
 			h->facts = vs_host_facts_new();
-		vs_strlcpy(h->facts->version, release >= VS_RELEASE(9, 0, 0) ?
+		vs_strlcpy(h->facts->setup.version, release >= VS_RELEASE(9, 0, 0) ?
 			   "9.0.0" : release == VS_RELEASE(8, 0, 3) ? "8.0.3" :
 			   release == VS_RELEASE(8, 0, 2) ? "8.0.2" : "8.0.1",
-			   sizeof(h->facts->version));
+			   sizeof(h->facts->setup.version));
 	}
 }
 
@@ -195,13 +195,13 @@ static void the_oldest_release_decides(void **st)
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, to, &err),
 			 0);
-	vs_strlcpy(to->facts->version, "6.7.0", sizeof(to->facts->version));
+	vs_strlcpy(to->facts->setup.version, "6.7.0", sizeof(to->facts->setup.version));
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, to, &err),
 			 -1);
 	assert_string_equal(err.text, "vmotion: type vgpu allows it from vSphere 6.7U1 on, this is 6.7");
-	vs_strlcpy(vm->host_ptr->facts->version, "6.7.0",
-		   sizeof(vm->host_ptr->facts->version));
+	vs_strlcpy(vm->host_ptr->facts->setup.version, "6.7.0",
+		   sizeof(vm->host_ptr->facts->setup.version));
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, NULL, &err),
 			 -1);

@@ -22,21 +22,22 @@ static void show(void)
 {
 	const struct vs_vc_pf pf = {
 		.pci = "0000:3b:00.0", .pnic = "vmnic4", .switch_uuid = "sw",
-		.vfs = 2, .link_up = esx1.link, .enabled = true, .asked = 2,
-		.most = 16, .driver = "nmlx5_core", .driver_version = "4.23",
-		.firmware = "22.39",
+		.vfs = 2, .link_up = esx1.link,
+		.facts = { .enabled = true, .asked = 2, .most = 16,
+			   .driver = "nmlx5_core", .version = "4.23",
+			   .firmware = "22.39" },
 	};
-	const struct vs_vc_switch sw = { "sw", "dvs", esx1.mtu };
+	const struct vs_switch_facts sw = { "sw", "dvs", esx1.mtu };
+	struct vs_host_setup setup = { .version = "8.0.3", .build = "1",
+				       .clocks = 1 };
 
+	vs_strlcpy(setup.power, esx1.power, sizeof(setup.power));
 	fake_host(&(struct vs_vc_host) {
 		.moid = "host-1", .has = VS_VC_HOST_PFS | VS_VC_HOST_STATE |
 			(esx1.known ? VS_VC_HOST_FACTS : 0),
 		.connected = true, .powered_on = true, .pfs = &pf, .npfs = 1,
-		.setup = {
-			.switches = &sw, .nswitches = 1,
-			.version = esx1.known ? "8.0.3" : NULL, .build = "1",
-			.power = esx1.power, .clocks = 1,
-		},
+		.switches = &sw, .nswitches = 1,
+		.setup = esx1.known ? &setup : NULL,
 	});
 	now += 2000;
 	turn();

@@ -13,7 +13,7 @@
 static void offers(const char *host, const char *pci)
 {
 	struct vs_vc_pf pf = { .pci = "0000:3b:00.0", .pnic = "vmnic4",
-		.driver = "nmlx5", .switch_uuid = "sw", .numa = -1, .vfs = 4,
+		.facts.driver = "nmlx5", .switch_uuid = "sw", .numa = -1, .vfs = 4,
 		.link_up = true };
 	struct vs_vc_device fpga = { .pci = pci, .name = "U250", .label = "",
 		.vendor = 0x10ee, .device = 0x5000, .numa = -1, .active = true };

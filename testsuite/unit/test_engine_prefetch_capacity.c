@@ -225,9 +225,9 @@ static void a_device_beside_the_vf_is_made_ahead_for_once(void **state)
 {
 	struct vs_conf *conf = conf_make(3, "off", 1024);
 	struct vs_vc_pf pfs[] = {
-		{ .pci = "0000:3b:00.0", .pnic = "vmnic4", .driver = "nmlx5",
+		{ .pci = "0000:3b:00.0", .pnic = "vmnic4", .facts.driver = "nmlx5",
 		  .switch_uuid = "sw", .numa = -1, .vfs = 8, .link_up = true },
-		{ .pci = "0000:5e:00.0", .pnic = "vmnic5", .driver = "nmlx5",
+		{ .pci = "0000:5e:00.0", .pnic = "vmnic5", .facts.driver = "nmlx5",
 		  .switch_uuid = "sw", .numa = -1, .vfs = 8, .link_up = true },
 	};
 	struct vs_vc_device gpu = { .pci = "0000:af:00.0", .name = "gpu",

@@ -8,7 +8,7 @@ core_sources += \
 	src/common/util/json.c src/common/util/json.h \
 	src/common/util/log.c src/common/util/log.h \
 	src/common/util/mem.c src/common/util/mem.h \
-	src/common/util/nic.h src/common/util/name.c src/common/util/name.h \
+	src/common/util/host.h src/common/util/nic.h src/common/util/name.c src/common/util/name.h \
 	src/common/util/ipv4.c src/common/util/ipv4.h \
 	src/common/util/seal.c src/common/util/seal.h \
 	src/common/util/secret_file.c src/common/util/secret_file.h \

@@ -34,8 +34,10 @@ static void compare(const struct vs_host *h, const struct vs_host_facts *was,
 {
 	char a[16], b[16];
 
-	changed(h, "", "power policy", was->power, is->power);
-	changed(h, "", "ESXi build", was->build, is->build);
+	changed(h, "", "power policy", was->setup.power,
+		is->setup.power);
+	changed(h, "", "ESXi build", was->setup.build,
+		is->setup.build);
 	for (size_t i = 0; i < is->nswitches; i++) {
 		int mtu = mtu_of(was, is->switches[i].uuid);
 
@@ -60,38 +62,6 @@ static void compare(const struct vs_host *h, const struct vs_host_facts *was,
 	}
 }
 
-static void fill_pfs(struct vs_host_facts *f, const struct vs_vc_host *h)
-{
-	for (size_t i = 0; i < h->npfs && i < VS_HOST_PFS; i++) {
-		const struct vs_vc_pf *pf = &h->pfs[i];
-		struct vs_pf_facts *to = &f->pfs[i];
-
-		to->enabled = pf->enabled;
-		to->asked = pf->asked;
-		to->most = pf->most;
-		vs_strlcpy(to->driver, pf->driver, sizeof(to->driver));
-		vs_strlcpy(to->version, pf->driver_version,
-			   sizeof(to->version));
-		vs_strlcpy(to->firmware, pf->firmware, sizeof(to->firmware));
-	}
-}
-
-static void fill_incapable(struct vs_host_facts *f, const struct vs_vc_host *h)
-{
-	f->incapable = vs_calloc(h->setup.nincapable + 1, sizeof(*f->incapable));
-	for (; f->nincapable < h->setup.nincapable; f->nincapable++) {
-		const struct vs_vc_incapable *from =
-			&h->setup.incapable[f->nincapable];
-		struct vs_incapable_facts *to = &f->incapable[f->nincapable];
-
-		vs_strlcpy(to->pci, from->pci, sizeof(to->pci));
-		vs_strlcpy(to->pnic, from->pnic, sizeof(to->pnic));
-		vs_strlcpy(to->switch_uuid, from->switch_uuid,
-			   sizeof(to->switch_uuid));
-		vs_strlcpy(to->driver, from->driver, sizeof(to->driver));
-	}
-}
-
 /* A board's own graphics is none of these: their profiles are NVIDIA's. */
 static void fill_gpus(struct vs_host_facts *f, const struct vs_vc_host *h)
 {
@@ -107,30 +77,28 @@ static void fill_gpus(struct vs_host_facts *f, const struct vs_vc_host *h)
 	}
 }
 
+static void *copy_of(const void *list, size_t n, size_t size)
+{
+	void *copy = vs_calloc(n + 1, size);
+
+	if (n)
+		memcpy(copy, list, n * size);
+	return copy;
+}
+
 static struct vs_host_facts *facts_of(const struct vs_vc_host *h)
 {
 	struct vs_host_facts *f = vs_host_facts_new();
 
-	vs_strlcpy(f->version, h->setup.version, sizeof(f->version));
-	vs_strlcpy(f->build, h->setup.build, sizeof(f->build));
-	vs_strlcpy(f->power, h->setup.power, sizeof(f->power));
-	f->clocks = h->setup.clocks;
-	f->reboot = h->setup.reboot;
-	for (size_t i = 0; i < h->setup.nmgmt && f->nmgmt < VS_HOST_MGMT; i++)
-		vs_strlcpy(f->mgmt[f->nmgmt++], h->setup.mgmt[i],
-			   sizeof(f->mgmt[0]));
-	fill_pfs(f, h);
-	fill_incapable(f, h);
+	f->setup = *h->setup;
+	for (size_t i = 0; i < h->npfs && i < VS_HOST_PFS; i++)
+		f->pfs[i] = h->pfs[i].facts;
+	f->nincapable = h->nincapable;
+	f->incapable = copy_of(h->incapable, f->nincapable,
+			       sizeof(*f->incapable));
+	f->nswitches = h->nswitches;
+	f->switches = copy_of(h->switches, f->nswitches, sizeof(*f->switches));
 	fill_gpus(f, h);
-	f->switches = vs_calloc(h->setup.nswitches + 1, sizeof(*f->switches));
-	for (; f->nswitches < h->setup.nswitches; f->nswitches++) {
-		const struct vs_vc_switch *from = &h->setup.switches[f->nswitches];
-		struct vs_switch_facts *to = &f->switches[f->nswitches];
-
-		vs_strlcpy(to->uuid, from->uuid, sizeof(to->uuid));
-		vs_strlcpy(to->name, from->name, sizeof(to->name));
-		to->mtu = from->mtu;
-	}
 	return f;
 }
 
@@ -139,7 +107,7 @@ void vs_facts_set(struct vs_core *c, struct vs_host *to,
 {
 	struct vs_host_facts *was = to->facts;
 
-	if (!(h->has & (VS_VC_HOST_FACTS | VS_VC_HOST_PFS)) || !h->setup.version)
+	if (!(h->has & (VS_VC_HOST_FACTS | VS_VC_HOST_PFS)) || !h->setup)
 		return;
 	to->facts = facts_of(h);
 	vs_devices_idle(c, to, h, to->facts);

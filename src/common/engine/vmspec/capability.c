@@ -16,7 +16,7 @@
 
 static int release_of(const struct vs_host *h)
 {
-	return h && h->facts ? vs_release_parse(h->facts->version) : 0;
+	return h && h->facts ? vs_release_parse(h->facts->setup.version) : 0;
 }
 
 int vs_capability_check(const struct vs_core *c, const struct vs_node *n,

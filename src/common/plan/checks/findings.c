@@ -171,8 +171,9 @@ void vs_usual_count(struct vs_usual *u, const struct vs_check_site *s,
 	}
 	if (!h->facts)
 		return;
-	snprintf(key, sizeof(key), "%s-%s", h->facts->version, h->facts->build);
-	if (h->facts->build[0])
+	snprintf(key, sizeof(key), "%s-%s", h->facts->setup.version,
+		 h->facts->setup.build);
+	if (h->facts->setup.build[0])
 		vs_usual_add(u, "esxi", "", key);
 	for (size_t i = 0; i < h->facts->nswitches; i++) {
 		const struct vs_switch_facts *sw = &h->facts->switches[i];

@@ -97,7 +97,7 @@ static bool check_hardware(const struct vs_check_site *s,
 		return false;
 	vs_found_add(l, VS_CHECK_ESXI_OLD, h->name,
 		vs_asprintf("ESXi %s, hardware version %d at most",
-			    h->facts ? h->facts->version : "", h->max_hw),
+			    h->facts ? h->facts->setup.version : "", h->max_hw),
 		vs_asprintf("hardware version %d (Template=%s, adapter %s)",
 			    need, of->template_name, of->adapter->name),
 		esxi_update(h));
@@ -302,10 +302,10 @@ static void check_build(const struct vs_usual *u, const struct vs_host *h,
 	const char *most;
 	int n, others;
 
-	snprintf(build, sizeof(build), "%s-%s", h->facts->version,
-		 h->facts->build);
+	snprintf(build, sizeof(build), "%s-%s", h->facts->setup.version,
+		 h->facts->setup.build);
 	most = vs_usual_value(u, "esxi", "", &n, &others);
-	if (!h->facts->build[0] || !most || !strcmp(most, build))
+	if (!h->facts->setup.build[0] || !most || !strcmp(most, build))
 		return;
 	vs_found_add(l, VS_CHECK_ESXI_ODD, h->name, vs_strdup(build),
 		vs_asprintf("%s, as on %d hosts", most, n), esxi_update(h));
@@ -322,13 +322,13 @@ static void check_settings(const struct vs_host *h, struct vs_found_list *l)
 {
 	const struct vs_host_facts *f = h->facts;
 
-	if (f->power[0] && strcmp(f->power, "static"))
+	if (f->setup.power[0] && strcmp(f->setup.power, "static"))
 		vs_found_add(l, VS_CHECK_POWER_POLICY, h->name,
-			vs_strdup(policy_words(f->power)),
+			vs_strdup(policy_words(f->setup.power)),
 			vs_strdup("High Performance"),
 			vs_asprintf("govc host.esxcli -host %s system settings advanced set -o /Power/CpuPolicy -s 'High Performance'",
 				    h->name));
-	if (f->clocks == 0)
+	if (f->setup.clocks == 0)
 		vs_found_add(l, VS_CHECK_HOST_CLOCK, h->name,
 			vs_strdup("no NTP or PTP server"),
 			vs_strdup("the time servers of the site"),
@@ -336,7 +336,7 @@ static void check_settings(const struct vs_host *h, struct vs_found_list *l)
 				    "govc host.service -host %s enable ntpd\n"
 				    "govc host.service -host %s start ntpd",
 				    h->name, h->name, h->name));
-	if (f->reboot == 1)
+	if (f->setup.reboot == 1)
 		vs_found_add(l, VS_CHECK_HOST_REBOOT, h->name,
 			vs_strdup("a reboot is required"),
 			vs_strdup("none is"), vs_check_reboot(h, ""));
@@ -400,11 +400,11 @@ static void check_unread(const struct vs_check_site *s,
 	char lacks[120];
 
 	snprintf(lacks, sizeof(lacks), "%s%s%s%s%s",
-		 !f || !f->power[0] ? ", power policy" : "",
-		 !f || !f->build[0] ? ", product" : "",
-		 !f || f->clocks < 0 ? ", time servers" : "",
+		 !f || !f->setup.power[0] ? ", power policy" : "",
+		 !f || !f->setup.build[0] ? ", product" : "",
+		 !f || f->setup.clocks < 0 ? ", time servers" : "",
 		 !h->pfs_known ? ", PFs" : "",
-		 !f || f->reboot < 0 ? ", need of a reboot" : "");
+		 !f || f->setup.reboot < 0 ? ", need of a reboot" : "");
 	if (!lacks[0])
 		return;
 	vs_found_add(l, VS_CHECK_HOST_UNREAD, h->name,

@@ -148,8 +148,8 @@ static const struct vs_network *net_of(const struct vs_check_site *s, size_t p)
 static bool manages(const struct vs_host *h, const struct vs_network *net,
 		    const struct vs_adapter *a)
 {
-	for (int i = 0; h->facts && i < h->facts->nmgmt; i++)
-		if (!strcmp(h->facts->mgmt[i], net->switch_uuid[0] ?
+	for (int i = 0; h->facts && i < h->facts->setup.nmgmt; i++)
+		if (!strcmp(h->facts->setup.mgmt[i], net->switch_uuid[0] ?
 			    net->portgroup_key : a->network))
 			return vs_host_has_net(h, net->moid);
 	return false;

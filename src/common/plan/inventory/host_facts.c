@@ -10,7 +10,7 @@ struct vs_host_facts *vs_host_facts_new(void)
 {
 	struct vs_host_facts *f = vs_calloc(1, sizeof(*f));
 
-	f->clocks = f->reboot = -1;
+	f->setup.clocks = f->setup.reboot = -1;
 	return f;
 }
 

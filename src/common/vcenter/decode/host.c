@@ -108,31 +108,36 @@ static void set_pnics(struct vcx_host *h, struct vs_j list)
 
 static void clear_proxies(struct vcx_host *h)
 {
-	for (size_t i = 0; i < h->nproxies; i++) {
-		free(h->proxies[i].uuid);
-		free(h->proxies[i].name);
+	for (size_t i = 0; i < h->v.nswitches; i++)
 		vs_strs_free(h->proxies[i].pnics, h->proxies[i].npnics);
-	}
 	free(h->proxies);
+	free((void *)h->v.switches);
 	h->proxies = NULL;
-	h->nproxies = 0;
+	h->v.switches = NULL;
+	h->v.nswitches = 0;
 }
 
 static void set_proxies(struct vcx_host *h, struct vs_j list)
 {
 	size_t n = vs_j_len(list);
+	struct vs_switch_facts *s;
 
 	clear_proxies(h);
-	h->proxies = n ? vs_calloc(n, sizeof(*h->proxies)) : NULL;
+	if (!n)
+		return;
+	h->proxies = vs_calloc(n, sizeof(*h->proxies));
+	h->v.switches = s = vs_calloc(n, sizeof(*s));
+	h->v.nswitches = n;
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j p = vs_j_at(list, i);
-		struct vcx_proxy *proxy = &h->proxies[h->nproxies++];
 
-		proxy->uuid = opt_str(p, "dvsUuid");
-		proxy->name = opt_str(p, "dvsName");
-		proxy->mtu = (int)vs_j_int_or(vs_j_opt(p, "mtu"), 0);
-		proxy->pnics = vs_strs_read(vs_j_opt(p, "pnic"), false,
-					    &proxy->npnics);
+		vs_strlcpy(s[i].uuid, vs_j_str_or(vs_j_opt(p, "dvsUuid"), ""),
+			   sizeof(s[i].uuid));
+		vs_strlcpy(s[i].name, vs_j_str_or(vs_j_opt(p, "dvsName"), ""),
+			   sizeof(s[i].name));
+		s[i].mtu = (int)vs_j_int_or(vs_j_opt(p, "mtu"), 0);
+		h->proxies[i].pnics = vs_strs_read(vs_j_opt(p, "pnic"), false,
+						   &h->proxies[i].npnics);
 	}
 }
 
@@ -215,7 +220,7 @@ static void set_cpu(struct vcx_host *h, struct vs_j info)
 	h->v.core_mhz = (int)(vs_j_int_or(vs_j_opt(info, "hz"), 0) / 1000000);
 }
 
-void vs_inv_text_set(const char **slot, const char *s)
+static void set_text(const char **slot, const char *s)
 {
 	char *text = (char *)*slot;
 
@@ -294,12 +299,12 @@ static unsigned int set_place(struct vcx_host *h, const char *path,
 			      struct vs_j val)
 {
 	if (!strcmp(path, "name")) {
-		vs_inv_text_set(&h->v.name, vs_j_str_or(val, NULL));
+		set_text(&h->v.name, vs_j_str_or(val, NULL));
 		/* devices may be meant by their host's name */
 		return VS_VC_HOST_NAME | VS_VC_HOST_PFS;
 	}
 	if (!strcmp(path, "parent")) {
-		vs_inv_text_set(&h->v.cluster, vs_j_ref(val, NULL));
+		set_text(&h->v.cluster, vs_j_ref(val, NULL));
 		return VS_VC_HOST_PARENT;
 	}
 	if (!strcmp(path, "network")) {
@@ -356,11 +361,18 @@ static const struct vcx_pnic *pnic_of(const struct vcx_host *h,
 
 static const char *switch_of(const struct vcx_host *h, const char *key)
 {
-	for (size_t i = 0; i < h->nproxies; i++)
+	for (size_t i = 0; i < h->v.nswitches; i++)
 		for (size_t k = 0; k < h->proxies[i].npnics; k++)
 			if (!strcmp(h->proxies[i].pnics[k], key))
-				return h->proxies[i].uuid;
+				return h->v.switches[i].uuid;
 	return "";
+}
+
+static void pf_facts(struct vs_pf_facts *f, const struct vcx_pnic *nic)
+{
+	vs_strlcpy(f->driver, nic->driver, sizeof(f->driver));
+	vs_strlcpy(f->version, nic->version, sizeof(f->version));
+	vs_strlcpy(f->firmware, nic->firmware, sizeof(f->firmware));
 }
 
 static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
@@ -377,11 +389,11 @@ static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
 			.switch_uuid = switch_of(h, nic->key),
 			.vfs = h->pts[i].vfs,
 			.link_up = nic->link,
-			.enabled = h->pts[i].enabled,
-			.asked = h->pts[i].asked, .most = h->pts[i].most,
-			.driver = nic->driver, .driver_version = nic->version,
-			.firmware = nic->firmware,
+			.facts = { .enabled = h->pts[i].enabled,
+				   .asked = h->pts[i].asked,
+				   .most = h->pts[i].most },
 		};
+		pf_facts(&pfs[n].facts, nic);
 		pfs[n].numa = vs_inv_pci_numa(h, pfs[n].pci, &pfs[n].numa_cores,
 					      &pfs[n].numa_mb);
 		n++;
@@ -392,7 +404,7 @@ static size_t join_pfs(const struct vcx_host *h, struct vs_vc_pf *pfs)
 /* Uplinks that may be PFs of which SR-IOV is off in the firmware or the BIOS,
  * for the checks alone. */
 static size_t join_incapable(const struct vcx_host *h,
-			     struct vs_vc_incapable *out)
+			     struct vs_incapable_facts *out)
 {
 	size_t n = 0, k;
 
@@ -402,9 +414,12 @@ static size_t join_incapable(const struct vcx_host *h,
 
 		for (k = 0; k < h->npts && strcmp(h->pts[k].pci, nic->pci); k++)
 			;
-		if (k == h->npts && uuid[0])
-			out[n++] = (struct vs_vc_incapable){ nic->pci,
-				nic->device, uuid, nic->driver };
+		if (k < h->npts || !uuid[0])
+			continue;
+		vs_strlcpy(out[n].pci, nic->pci, sizeof(out->pci));
+		vs_strlcpy(out[n].pnic, nic->device, sizeof(out->pnic));
+		vs_strlcpy(out[n].switch_uuid, uuid, sizeof(out->switch_uuid));
+		vs_strlcpy(out[n++].driver, nic->driver, sizeof(out->driver));
 	}
 	return n;
 }
@@ -413,9 +428,7 @@ void vs_inv_host_publish(struct vcx_host *h, const struct vs_vc_events *ev,
 			 void *arg)
 {
 	VS_FREE struct vs_vc_pf *pfs = vs_calloc(h->npts + 1, sizeof(*pfs));
-	VS_FREE struct vs_vc_switch *switches =
-		vs_calloc(h->nproxies + 1, sizeof(*switches));
-	VS_FREE struct vs_vc_incapable *incapable =
+	VS_FREE struct vs_incapable_facts *incapable =
 		vs_calloc(h->npnics + 1, sizeof(*incapable));
 	VS_FREE struct vs_vc_device *devices =
 		vs_calloc(h->passthrough.ngives + 1, sizeof(*devices));
@@ -431,9 +444,8 @@ void vs_inv_host_publish(struct vcx_host *h, const struct vs_vc_events *ev,
 	out.devices = devices;
 	out.ndevices = vs_inv_host_devices_put(h, devices);
 	vs_inv_host_named_put(h, &out, profiles);
-	out.setup.incapable = incapable;
-	out.setup.nincapable = join_incapable(h, incapable);
-	vs_inv_host_facts_put(h, &out.setup, switches);
+	out.incapable = incapable;
+	out.nincapable = join_incapable(h, incapable);
 	out.unreadable = vs_inv_host_unreadable(h);
 	h->v.has = 0;
 	out.has &= ~h->held;
@@ -455,7 +467,6 @@ void vs_inv_host_free(struct vcx_host *h)
 	clear_numas(h);
 	vs_inv_host_devices_free(h);
 	vs_inv_host_named_free(h);
-	vs_inv_host_facts_free(h);
 	vs_strs_free((char **)h->v.nets, h->v.nnets);
 	vs_strs_free((char **)h->v.stores, h->v.nstores);
 	free((char *)h->v.moid);

@@ -13,16 +13,15 @@
 #include "util/mem.h"
 #include "vcenter/decode/inventory.h"
 
-static void set_clocks(struct vcx_host *h, struct vs_j ntp)
+/* The precision time protocol has no list of servers. */
+static void count_clocks(struct vcx_host *h)
 {
-	h->v.setup.clocks = vs_j_null(ntp) ? -1 :
-		(int)vs_j_len(vs_j_opt(ntp, "server"));
+	h->setup.clocks = h->ptp ? 1 : h->servers;
 }
 
-static void set_policy(struct vcx_host *h, struct vs_j info)
+static void set_text(char *to, size_t size, struct vs_j in, const char *key)
 {
-	vs_inv_text_set(&h->v.setup.power, vs_j_str_or(vs_j_opt(vs_j_opt(info,
-			"currentPolicy"), "shortName"), ""));
+	vs_strlcpy(to, vs_j_str_or(vs_j_opt(in, key), ""), size);
 }
 
 /* "key-vim.host.VirtualNic-vmk0", or with its service and a dot before it. */
@@ -53,10 +52,8 @@ static const char *portgroup_of(struct vs_j vnic)
 static void set_mgmt(struct vcx_host *h, struct vs_j nets)
 {
 	static const char type[] = "management";
-	struct vs_vc_setup *s = &h->v.setup;
-	char **keys = NULL;
+	struct vs_host_setup *s = &h->setup;
 
-	vs_strs_free((char **)s->mgmt, s->nmgmt);
 	s->nmgmt = 0;
 	for (size_t i = 0, n = vs_j_len(nets); i < n; i++) {
 		struct vs_j net = vs_j_at(nets, i);
@@ -64,61 +61,42 @@ static void set_mgmt(struct vcx_host *h, struct vs_j nets)
 
 		if (strcmp(vs_j_str_or(vs_j_opt(net, "nicType"), ""), type))
 			continue;
-		for (size_t k = 0, m = vs_j_len(all); k < m; k++) {
+		for (size_t k = 0, m = vs_j_len(all);
+		     k < m && s->nmgmt < VS_HOST_MGMT; k++) {
 			struct vs_j vnic = vs_j_at(all, k);
 
-			if (!is_selected(net, type, vs_j_str_or(
+			if (is_selected(net, type, vs_j_str_or(
 					vs_j_opt(vnic, "key"), "")))
-				continue;
-			keys = vs_realloc(keys, s->nmgmt + 1, sizeof(*keys));
-			keys[s->nmgmt++] = vs_strdup(portgroup_of(vnic));
+				vs_strlcpy(s->mgmt[s->nmgmt++],
+					   portgroup_of(vnic), VS_LABEL_LEN);
 		}
 	}
-	s->mgmt = (const char *const *)keys;
 }
 
 unsigned int vs_inv_host_fact(struct vcx_host *h, const char *path,
 			      struct vs_j val)
 {
+	struct vs_host_setup *s = &h->setup;
+
 	if (!strcmp(path, "config.product")) {
-		vs_inv_text_set(&h->v.setup.version, vs_j_str_or(
-				vs_j_opt(val, "version"), ""));
-		vs_inv_text_set(&h->v.setup.build, vs_j_str_or(
-				vs_j_opt(val, "build"), ""));
+		set_text(s->version, sizeof(s->version), val, "version");
+		set_text(s->build, sizeof(s->build), val, "build");
 	} else if (!strcmp(path, "config.powerSystemInfo")) {
-		set_policy(h, val);
+		set_text(s->power, sizeof(s->power),
+			 vs_j_opt(val, "currentPolicy"), "shortName");
 	} else if (!strcmp(path, "config.dateTimeInfo.ntpConfig")) {
-		set_clocks(h, val);
+		h->servers = vs_j_null(val) ? -1 :
+			(int)vs_j_len(vs_j_opt(val, "server"));
+		count_clocks(h);
 	} else if (!strcmp(path, "config.dateTimeInfo.systemClockProtocol")) {
-		/* The precision time protocol has no list of servers. */
 		h->ptp = !strcmp(vs_j_str_or(val, ""), "ptp");
+		count_clocks(h);
 	} else if (!strcmp(path, "config.virtualNicManagerInfo.netConfig")) {
 		set_mgmt(h, val);
 	} else if (!strcmp(path, "summary.rebootRequired")) {
-		h->v.setup.reboot = vs_j_null(val) ? -1 :
-			vs_j_bool_or(val, false);
+		s->reboot = vs_j_null(val) ? -1 : vs_j_bool_or(val, false);
 	} else {
 		return 0;
 	}
 	return VS_VC_HOST_FACTS;
-}
-
-void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_setup *out,
-			   struct vs_vc_switch *switches)
-{
-	for (size_t i = 0; i < h->nproxies; i++)
-		switches[i] = (struct vs_vc_switch){ h->proxies[i].uuid,
-			h->proxies[i].name, h->proxies[i].mtu };
-	out->switches = switches;
-	out->nswitches = h->nproxies;
-	if (h->ptp)
-		out->clocks = 1;
-}
-
-void vs_inv_host_facts_free(struct vcx_host *h)
-{
-	vs_strs_free((char **)h->v.setup.mgmt, h->v.setup.nmgmt);
-	free((char *)h->v.setup.version);
-	free((char *)h->v.setup.build);
-	free((char *)h->v.setup.power);
 }

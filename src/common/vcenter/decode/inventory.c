@@ -127,6 +127,7 @@ static struct vcx_host *host_dirty(struct vs_inv *inv, const char *moid)
 	if (!h) {
 		h = vs_calloc(1, sizeof(*h));
 		h->v.moid = vs_strdup(moid);
+		h->v.setup = &h->setup;
 		HASH_ADD_KEYPTR(hh, inv->hosts, h->v.moid, strlen(h->v.moid),
 				h);
 	}

@@ -54,7 +54,7 @@ struct vcx_vm {
 
 struct vcx_pnic { char *key, *device, *pci, *driver, *version, *firmware;
 	bool link; };
-struct vcx_proxy { char *uuid, *name; int mtu; char **pnics; size_t npnics; };
+struct vcx_proxy { char **pnics; size_t npnics; };
 struct vcx_pt { char *pci; int vfs, asked, most; bool enabled; };
 /* Those of the host's PCI devices that may be handed to VMs, now or once somebody
  * has enabled them, or the host was rebooted. */
@@ -91,24 +91,26 @@ struct vcx_named {
 };
 
 struct vcx_host {
-	/* What is delivered. host.c owns its texts and lists, host_facts.c those
-	 * of `setup`. What hangs on several properties is filled in at the
-	 * delivery. `has` is what is yet to be delivered. */
+	/* What is delivered. host.c owns its texts and lists. What hangs on several
+	 * properties is filled in at the delivery. `has` is what is yet to be
+	 * delivered. */
 	struct vs_vc_host v;
+	struct vs_host_setup setup;	/* v.setup: host_facts.c owns it */
 	bool in, dirty, told_unreadable;
 	bool barred;			/* not all of it can be read */
 	bool said;			/* as in vcx_vm */
 	unsigned int held;		/* likewise, VS_VC_HOST_* */
 	unsigned int tried;		/* likewise */
 	int threads;
-	bool ptp;			/* its clock needs no time servers */
+	int servers;			/* of time, -1 unknown */
+	bool ptp;			/* its clock needs none */
 	struct vcx_capacity capacity;
 	bool pts_read, pnics_read;	/* not so: unset */
 	struct vcx_pt *pts; size_t npts;
 	struct vcx_pnic *pnics; size_t npnics;
 	struct vcx_passthrough passthrough;
 	struct vcx_named named;
-	struct vcx_proxy *proxies; size_t nproxies;
+	struct vcx_proxy *proxies;	/* beside v.switches */
 	struct vcx_numa *numas; size_t nnumas;
 	TAILQ_ENTRY(vcx_host) link;
 	UT_hash_handle hh;
@@ -227,10 +229,6 @@ void vs_capacity_finish(struct vs_inv *inv);
 /* The NUMA node of an address, -1: not known; what the node has, 0: not known. */
 int vs_inv_pci_numa(const struct vcx_host *h, const char *pci, int *cores,
 		    int64_t *mb);
-/* Fills in what hangs on several properties. switches has room for nproxies. */
-void vs_inv_host_facts_put(const struct vcx_host *h, struct vs_vc_setup *out,
-			   struct vs_vc_switch *switches);
-void vs_inv_host_facts_free(struct vcx_host *h);
 /* Before `enter`: what is not said is not set. */
 void vs_inv_vm_reset(struct vcx_vm *vm, enum vcx_filter f);
 void vs_inv_host_reset(struct vcx_host *h);
@@ -243,8 +241,6 @@ void vs_inv_host_free(struct vcx_host *h);
 #define VCX_DEVICE_PATHS 5	/* so many come first of a host's */
 extern const char *const vs_inv_vm_paths[], *const vs_inv_managed_paths[],
 	*const vs_inv_host_paths[], *const vs_inv_task_paths[];
-/* Replaces a text that the slot owns by a copy of s. NULL stays NULL. */
-void vs_inv_text_set(const char **slot, const char *s);
 /* A copy in lower case; the caller frees it. */
 char *vs_str_lower(const char *s);
 void vs_strs_free(char **strs, size_t n);

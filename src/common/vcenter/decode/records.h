@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "util/nic.h"
+#include "util/host.h"
 #include "util/err.h"
 #include "vcenter/spec/vm_spec.h"
 
@@ -75,11 +75,7 @@ struct vs_vc_found {
 struct vs_vc_pf { const char *pci, *pnic, *switch_uuid; int vfs; int numa;
 	int numa_cores; int64_t numa_mb;	/* of that node, 0 unknown */
 	bool link_up;
-	bool enabled; int asked, most;		/* SR-IOV: set, VFs requested,
-						 * supported */
-	const char *driver, *driver_version, *firmware; };	/* or "" */
-/* A NIC in a distributed switch that isn't capable of SR-IOV: no PF. */
-struct vs_vc_incapable { const char *pci, *pnic, *switch_uuid, *driver; };
+	struct vs_pf_facts facts; };
 /* A device that the host hands to VMs, if passthrough is active for it; else it
  * could; enabled: once it was rebooted. "" for no label. */
 struct vs_vc_device { const char *pci, *name, *label; int vendor, device;
@@ -94,18 +90,6 @@ struct vs_vc_function { char *pci, *name; int vendor, device; };
 struct vs_vc_gpu { const char *pci, *name, *vendor, *type, *mode;
 	int numa, numa_cores; int64_t numa_mb; };
 struct vs_vc_named { const char *name; bool moves, snapshots, nic; };
-struct vs_vc_switch { const char *uuid, *name; int mtu; };	/* 0 unknown */
-/* How a host is set up; "" and -1: not known. */
-struct vs_vc_setup {
-	const struct vs_vc_switch *switches; size_t nswitches;
-	const struct vs_vc_incapable *incapable; size_t nincapable;
-	const char *version, *build;	/* ESXi's */
-	const char *power;		/* shortName of its power policy */
-	const char *const *mgmt; size_t nmgmt;	/* port groups that carry the
-					 * management: keys, or names */
-	int clocks;			/* time servers */
-	int reboot;			/* it needs one: 1, 0 */
-};
 enum { VS_VC_HOST_NAME = 1, VS_VC_HOST_STATE = 2, VS_VC_HOST_HW = 4,
        VS_VC_HOST_PFS = 8, VS_VC_HOST_NETS = 16, VS_VC_HOST_STORES = 32,
        VS_VC_HOST_PARENT = 64, VS_VC_HOST_FACTS = 128 };
@@ -126,7 +110,10 @@ struct vs_vc_host {
 	const struct vs_vc_named *profiles, *dvx; size_t nprofiles, ndvx;
 	const char *const *nets; size_t nnets;		/* moIds */
 	const char *const *stores; size_t nstores;
-	struct vs_vc_setup setup;	/* with FACTS or PFS */
+	/* with FACTS or PFS */
+	const struct vs_host_setup *setup;
+	const struct vs_switch_facts *switches; size_t nswitches;
+	const struct vs_incapable_facts *incapable; size_t nincapable;
 };
 
 enum { VS_VC_VM_NAME = 1, VS_VC_VM_POWER = 2, VS_VC_VM_HOST = 4,
