@@ -261,9 +261,15 @@ static void end(pid_t *pid)
 	*pid = 0;
 }
 
-static void to_stderr(enum vs_log_level level, const char *line)
+static struct { atomic_uint_fast64_t served, refused, expired; } logged;
+
+static void count_line(enum vs_log_level level, const char *line)
 {
 	(void)level;
+	atomic_fetch_add(&logged.served, !strncmp(line, "control: verb=", 14));
+	atomic_fetch_add(&logged.refused,
+			 !!strstr(line, "control: connection refused"));
+	atomic_fetch_add(&logged.expired, !!strstr(line, "control: too slow"));
 	if (getenv("VS_TEST_VERBOSE"))
 		fprintf(stderr, "# %s\n", line);
 }
@@ -271,7 +277,7 @@ static void to_stderr(enum vs_log_level level, const char *line)
 int stage_open(void **state)
 {
 	(void)state;
-	vs_log_to(to_stderr);
+	vs_log_to(count_line);
 	if (!mkdtemp(stage_dir) || chmod(stage_dir, 0755))
 		return -1;
 	snprintf(stage_socket, sizeof(stage_socket), "%s/munge.sock", stage_dir);
@@ -325,6 +331,9 @@ int stage_start(void)
 	stage_big = 0;
 	for (size_t i = 0; i < VS_COUNT(stage_report_text); i++)
 		stage_report_text[i] = NULL;
+	atomic_store(&logged.served, 0);
+	atomic_store(&logged.refused, 0);
+	atomic_store(&logged.expired, 0);
 	if (vs_control_start(&conf, &err))
 		fail_msg("%s", err.text);
 	snprintf(path, sizeof(path), "%s/vsphere_control.port", stage_dir);
@@ -335,12 +344,13 @@ int stage_start(void)
 	return port;
 }
 
-struct vs_control_counts counts(void)
+struct stage_counts counts(void)
 {
-	struct vs_control_counts c;
-
-	vs_control_counts_get(&c);
-	return c;
+	return (struct stage_counts) {
+		.served = atomic_load(&logged.served),
+		.refused = atomic_load(&logged.refused),
+		.expired = atomic_load(&logged.expired),
+	};
 }
 
 /* ---- the client -------------------------------------------------------- */

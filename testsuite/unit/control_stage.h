@@ -59,6 +59,8 @@ char *ask(int port, const char *verb, uint32_t job, struct vs_err *err,
 	  unsigned int *parts);
 char *ask_to(int port, const char *verb, uint32_t job, const char *to,
 	     const char *cluster, struct vs_err *err, unsigned int *parts);
-struct vs_control_counts counts(void);
+/* Connections since the server's start, by the lines that it logs. */
+struct stage_counts { uint64_t served, refused, expired; };
+struct stage_counts counts(void);
 
 #endif

@@ -32,13 +32,6 @@ size_t vs_removal_confirm(struct vs_core *c);
  * being another than it was. */
 bool vs_pf_change_confirm(struct vs_host *h);
 
-struct vs_control_counts {
-	uint64_t served;	/* answered, errors of the verb included */
-	uint64_t refused;	/* frames or credentials that were no good */
-	uint64_t expired;	/* too slow */
-};
-void vs_control_counts_get(struct vs_control_counts *out);
-
 /* An operator's request: "confirm" (the removal limit), "adopt" (VMs of a lost
  * cluster id), "forget" (name: a node whose VM is lost with its host), "drain"
  * and "resume" (name: a host; text: why), "drain-requeue" (jobs that can't

@@ -17,7 +17,6 @@
 #include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +63,6 @@ static struct {
 	char host[HOST_NAME_MAX + 1];	/* this slurmctld's */
 	uint32_t slurm_uid;
 	struct plans plans[256];	/* of those who asked last */
-	atomic_uint_fast64_t served, refused;
 } ctl;
 
 static void conn_open(struct vs_conn *at, const struct sockaddr *sa,
@@ -141,7 +139,6 @@ static void conn_close(struct conn *c)
 
 static void conn_refuse(struct conn *c, const struct vs_err *err)
 {
-	atomic_fetch_add(&ctl.refused, 1);
 	vs_debug("control: connection refused peer=%s: %s", c->peer, err->text);
 	conn_close(c);
 }
@@ -402,7 +399,6 @@ static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 		conn_close(c);
 		return;
 	}
-	atomic_fetch_add(&ctl.served, 1);
 	vs_debug("control: verb=%s JobId=%u uid=%u bytes=%zu%s%s", c->req.verb,
 		 c->req.job, c->uid, c->report_len,
 		 why.code ? " refused: " : "", why.code ? why.text : "");
@@ -465,8 +461,6 @@ int vs_control_start(const struct vs_conf *conf, struct vs_err *err)
 	int fd;
 
 	vs_control_stop();
-	atomic_store(&ctl.served, 0);
-	atomic_store(&ctl.refused, 0);
 	ctl.slurm_uid = conf->password_uid;
 	memset(ctl.plans, 0, sizeof(ctl.plans));
 	ctl.munge_socket = vs_strdup(conf->munge_socket);
@@ -487,11 +481,4 @@ void vs_control_stop(void)
 	free(ctl.munge_socket);
 	free(ctl.cluster);
 	ctl.munge_socket = ctl.cluster = NULL;
-}
-
-void vs_control_counts_get(struct vs_control_counts *out)
-{
-	out->served = atomic_load(&ctl.served);
-	out->refused = atomic_load(&ctl.refused);
-	out->expired = atomic_load(&server.expired);
 }

@@ -21,14 +21,6 @@ int vs_metrics_start(const char *addr, int port, vs_metrics_page_fn *page,
 /* End the thread and all connections. Harmless if nothing was started. */
 void vs_metrics_stop(void);
 
-struct vs_metrics_served {
-	uint64_t served;	/* pages */
-	uint64_t refused;	/* other answers */
-	uint64_t expired;	/* too slow */
-	uint64_t made;		/* times that the page was made */
-};
-void vs_metrics_served_get(struct vs_metrics_served *out);
-
 /* ---- page_cache.c: the engine's thread, no lock held ------------------ */
 
 struct vs_core;

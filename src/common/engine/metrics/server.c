@@ -11,7 +11,6 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -37,7 +36,6 @@ struct page {
 static struct {
 	vs_metrics_page_fn *make;
 	struct page pages[2];		/* by format */
-	atomic_uint_fast64_t served, refused, made;
 } srv;
 
 static void conn_open(struct vs_conn *c, const struct sockaddr *sa,
@@ -69,8 +67,6 @@ static void answer(struct vs_conn *c, int status, const char *type,
 	c->since_ms = now_ms;
 	if (vs_buf_add(&c->out, head, n) || vs_buf_add(&c->out, body, len))
 		vs_serve_close(&server, c);
-	else
-		atomic_fetch_add(status == 200 ? &srv.served : &srv.refused, 1);
 }
 
 static void refuse(struct vs_conn *c, int status, const char *why, int64_t now_ms)
@@ -93,7 +89,6 @@ static const struct page *page_now(bool openmetrics, int64_t now_ms,
 		return p;
 	p->made_ms = 0;
 	vs_buf_reset(&p->text);
-	atomic_fetch_add(&srv.made, 1);
 	if (srv.make(openmetrics, &p->text, err))
 		return NULL;
 	p->made_ms = now_ms;
@@ -184,9 +179,6 @@ int vs_metrics_start(const char *addr, int port, vs_metrics_page_fn *page,
 	vs_metrics_stop();
 	for (int i = 0; i < 2; i++)
 		srv.pages[i].text = (struct vs_buf)VS_BUF_INIT(PAGE_MAX);
-	atomic_store(&srv.served, 0);
-	atomic_store(&srv.refused, 0);
-	atomic_store(&srv.made, 0);
 	srv.make = page;
 	fd = vs_listen_at("Metrics", addr, port, err);
 	if (fd >= 0 && bound)
@@ -205,12 +197,4 @@ void vs_metrics_stop(void)
 		vs_buf_free(&srv.pages[i].text);
 		srv.pages[i].made_ms = 0;
 	}
-}
-
-void vs_metrics_served_get(struct vs_metrics_served *out)
-{
-	out->served = atomic_load(&srv.served);
-	out->refused = atomic_load(&srv.refused);
-	out->expired = atomic_load(&server.expired);
-	out->made = atomic_load(&srv.made);
 }

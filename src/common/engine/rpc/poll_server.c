@@ -108,7 +108,6 @@ static void conns_turn(struct vs_serve *s, const struct pollfd *pfd,
 		else if (pfd[i].revents)
 			s->kind->readable(c, now_ms);
 		if (c->fd >= 0 && now_ms >= deadline(s, c)) {
-			atomic_fetch_add(&s->expired, 1);
 			if (s->kind->slow)
 				s->kind->slow(c);
 			vs_serve_close(s, c);
@@ -159,7 +158,6 @@ int vs_serve_start(struct vs_serve *s, int listen_fd, struct vs_err *err)
 	for (int i = 0; i < s->kind->places; i++)
 		conn_at(s, i)->fd = -1;
 	atomic_store(&s->stop, false);
-	atomic_store(&s->expired, 0);
 	s->deaf_until_ms = 0;
 	s->listen_fd = listen_fd;
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

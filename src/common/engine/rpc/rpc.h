@@ -69,7 +69,6 @@ struct vs_serve {
 	atomic_bool stop;
 	int64_t deaf_until_ms;
 	int nconns;
-	atomic_uint_fast64_t expired;	/* closed for being slow */
 };
 
 /* Starts a server that doesn't run. The socket listens, and is the server's from now
