@@ -183,11 +183,12 @@ struct vs_slurm_ops {
 	/* Text for a pending job's reason and its system comment; "" takes the
 	 * latter back. */
 	void (*job_reason)(void *ctx, uint32_t job, const char *text);
-	/* It was requeued just now, for this: its system comment. */
+	/* Writes why the job was requeued just now into its system comment. */
 	void (*job_requeued)(void *ctx, uint32_t job, const char *text);
-	/* What a job that is about to be launched got, node by node: for its
-	 * record and its nodes; of one that runs, for its record. n 0: it has left nodes; of a job that is back in
-	 * the queue the record says it no more. */
+	/* Writes what a job got, node by node, into its record: of a job that is
+	 * about to be launched for its nodes too, and of a running one whose
+	 * VM was moved. n 0: the job has left nodes; if it is back in the queue,
+	 * its record no longer says what it got. One JOB write lock. */
 	void (*job_got)(void *ctx, uint32_t job,
 			const struct vs_slurm_assignment *rows, size_t n);
 	/* Nudge the scheduler: capacity has changed. */
@@ -195,7 +196,8 @@ struct vs_slurm_ops {
 	/* Sets job and uid of all n rows. One short JOB read lock, then short
 	 * NODE read locks. */
 	void (*nodes_jobs)(void *ctx, struct vs_slurm_node_job *rows, size_t n);
-	/* Fills all n rows, under short JOB read locks. NULL: unknown. */
+	/* Fills all n rows, under short JOB read locks. A test may leave it
+	 * NULL: then the forecast is not read. */
 	void (*jobs_read)(void *ctx, struct vs_slurm_job *rows, size_t n);
 	/* Returns the job of task n of an array: its own, or the array's while
 	 * it has none yet. Or (component) of component n of a heterogeneous
