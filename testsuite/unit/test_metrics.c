@@ -46,7 +46,8 @@ int64_t vs_wall_ms(void)
 	return (int64_t)time(NULL) * 1000;
 }
 
-static int page(bool openmetrics, struct vs_buf *out, struct vs_err *err)
+/* Instead of page_cache.c's. */
+int vs_metrics_page(bool openmetrics, struct vs_buf *out, struct vs_err *err)
 {
 	size_t left = atomic_load(&page_size);
 	char piece[4096];
@@ -73,7 +74,7 @@ static int start(void **state)
 	atomic_store(&page_size, 4);
 	atomic_store(&page_fails, false);
 	atomic_store(&pages_made, 0);
-	assert_int_equal(vs_metrics_start("127.0.0.1", 0, page, &port, &err), 0);
+	assert_int_equal(vs_metrics_start("127.0.0.1", 0, &port, &err), 0);
 	return 0;
 }
 
@@ -370,7 +371,7 @@ static void a_port_in_use_is_an_error_of_the_configuration(void **state)
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
 	taken = ntohs(a.sin_port);
-	assert_int_equal(vs_metrics_start("127.0.0.1", taken, page, NULL, &err),
+	assert_int_equal(vs_metrics_start("127.0.0.1", taken, NULL, &err),
 			 -1);
 	assert_int_equal(err.code, VS_E_CONFIG);
 	want = vs_asprintf("MetricsAddr=127.0.0.1 MetricsPort=%d: can't listen: Address already in use",
@@ -378,7 +379,7 @@ static void a_port_in_use_is_an_error_of_the_configuration(void **state)
 	assert_string_equal(err.text, want);
 	close(fd);
 	/* and once it is free, it serves */
-	assert_int_equal(vs_metrics_start("127.0.0.1", taken, page, &port, &err),
+	assert_int_equal(vs_metrics_start("127.0.0.1", taken, &port, &err),
 			 0);
 	assert_int_equal(port, taken);
 	expect(GET "\r\n", "HTTP/1.1 200 ", "tttt");

@@ -65,20 +65,11 @@ static struct {
 	struct plans plans[256];	/* of those who asked last */
 } ctl;
 
-static void conn_open(struct vs_conn *at, const struct sockaddr *sa,
-		      socklen_t len);
-static void conn_read(struct vs_conn *at, int64_t now_ms);
-static void conn_write(struct vs_conn *at, int64_t now_ms);
-static void conn_slow(struct vs_conn *at);
-static void conn_free(struct vs_conn *at);
-
 static const struct vs_serve_type kind = {
 	.who = "svf", .thread = "vs_control",
 	.places = CONNS_MAX, .size = sizeof(struct conn),
 	.read_ms = READ_MS, .read_crowd_ms = CROWD_MS,
 	.write_ms = WRITE_MS, .write_crowd_ms = WRITE_MS,
-	.opened = conn_open, .readable = conn_read, .writable = conn_write,
-	.slow = conn_slow, .closing = conn_free,
 };
 static struct conn conns[CONNS_MAX];
 static struct vs_serve server = {
@@ -116,24 +107,9 @@ static const struct verb {
 
 /* ---- connections ------------------------------------------------------- */
 
-/* Its place in the server is the first member. */
-static struct conn *of(struct vs_conn *at)
-{
-	return (struct conn *)at;
-}
-
-static void conn_free(struct vs_conn *at)
-{
-	free(of(at)->report);
-}
-
-static void conn_slow(struct vs_conn *at)
-{
-	vs_debug("control: too slow, closed peer=%s", of(at)->peer);
-}
-
 static void conn_close(struct conn *c)
 {
+	free(c->report);
 	vs_serve_close(&server, &c->c);
 }
 
@@ -143,15 +119,15 @@ static void conn_refuse(struct conn *c, const struct vs_err *err)
 	conn_close(c);
 }
 
-static void conn_open(struct vs_conn *at, const struct sockaddr *sa,
-		      socklen_t len)
+static void conn_open(struct conn *c)
 {
 	char host[NI_MAXHOST], port[NI_MAXSERV];
-	struct conn *c = of(at);
+	struct vs_conn *at = &c->c;
 
 	at->in = (struct vs_buf)VS_BUF_INIT(VS_FRAME_HEAD + VS_CTL_REQUEST_MAX);
 	at->out = (struct vs_buf)VS_BUF_INIT(VS_FRAME_HEAD + VS_CTL_REPLY_MAX);
-	if (getnameinfo(sa, len, host, sizeof(host), port, sizeof(port),
+	if (getnameinfo((struct sockaddr *)&server.peer, server.peer_len, host,
+			sizeof(host), port, sizeof(port),
 			NI_NUMERICHOST | NI_NUMERICSERV))
 		vs_strlcpy(c->peer, "?", sizeof(c->peer));
 	else
@@ -406,9 +382,9 @@ static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 
 /* ---- sockets ----------------------------------------------------------- */
 
-static void conn_read(struct vs_conn *at, int64_t now_ms)
+static void conn_read(struct conn *c, int64_t now_ms)
 {
-	struct conn *c = of(at);
+	struct vs_conn *at = &c->c;
 	char buf[VS_FRAME_HEAD + VS_CTL_REQUEST_MAX];
 	struct vs_err err = { 0 };
 	ssize_t n = recv(at->fd, buf, sizeof(buf), 0);
@@ -431,9 +407,9 @@ static void conn_read(struct vs_conn *at, int64_t now_ms)
 		conn_answer(c, len, now_ms);
 }
 
-static void conn_write(struct vs_conn *at, int64_t now_ms)
+static void conn_write(struct conn *c, int64_t now_ms)
 {
-	struct conn *c = of(at);
+	struct vs_conn *at = &c->c;
 	struct vs_err err = { 0 };
 	ssize_t n = send(at->fd, at->out.data + at->sent, at->out.len - at->sent,
 			 MSG_NOSIGNAL);
@@ -454,6 +430,37 @@ static void conn_write(struct vs_conn *at, int64_t now_ms)
 	}
 }
 
+static void *serve_main(void *arg)
+{
+	enum vs_serve_event event;
+	struct vs_conn *at;
+
+	(void)arg;
+	while ((at = vs_serve_wait(&server, &event))) {
+		/* Its place in the server is the first member. */
+		struct conn *c = (struct conn *)at;
+
+		switch (event) {
+		case VS_SERVE_OPENED:
+			conn_open(c);
+			break;
+		case VS_SERVE_READABLE:
+			conn_read(c, server.now_ms);
+			break;
+		case VS_SERVE_WRITABLE:
+			conn_write(c, server.now_ms);
+			break;
+		case VS_SERVE_SLOW:
+			vs_debug("control: too slow, closed peer=%s", c->peer);
+			conn_close(c);
+			break;
+		case VS_SERVE_STOPS:
+			conn_close(c);
+		}
+	}
+	return NULL;
+}
+
 /* ---- start and stop ---------------------------------------------------- */
 
 int vs_control_start(const struct vs_conf *conf, struct vs_err *err)
@@ -468,7 +475,7 @@ int vs_control_start(const struct vs_conf *conf, struct vs_err *err)
 	if (gethostname(ctl.host, sizeof(ctl.host) - 1))
 		ctl.host[0] = '\0';
 	fd = vs_control_listen(conf, err);
-	if (fd < 0 || vs_serve_start(&server, fd, err)) {
+	if (fd < 0 || vs_serve_start(&server, fd, serve_main, err)) {
 		vs_control_stop();
 		return -1;
 	}

@@ -5,19 +5,13 @@
 #ifndef VS_ENGINE_METRICS_H
 #define VS_ENGINE_METRICS_H
 
-#include <stdbool.h>
 #include <stdint.h>
-#include "util/buf.h"
 #include "util/err.h"
-
-/* Makes the page in the server's thread. -1: what is wrong is the answer. */
-typedef int vs_metrics_page_fn(bool openmetrics, struct vs_buf *out,
-			       struct vs_err *err);
 
 /* Listen on addr:port (0: a free one) and serve in a thread of its own; *bound is
  * the port, bound may be NULL. -1 VS_E_CONFIG, VS_E_RETRY if that can't be. */
-int vs_metrics_start(const char *addr, int port, vs_metrics_page_fn *page,
-		     int *bound, struct vs_err *err);
+int vs_metrics_start(const char *addr, int port, int *bound,
+		     struct vs_err *err);
 /* End the thread and all connections. Harmless if nothing was started. */
 void vs_metrics_stop(void);
 

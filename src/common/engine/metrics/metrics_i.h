@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What of the engine is read for the metrics' page (collect.c), its text
- * (format.c), and the requests for it (http_request.c).
+ * (format.c), both together (page_cache.c), and the requests for it (http_request.c).
  */
 #ifndef VS_ENGINE_METRICS_I_H
 #define VS_ENGINE_METRICS_I_H
@@ -97,5 +97,11 @@ const char *vs_metrics_type(bool openmetrics);	/* the content type */
 #define VS_METRICS_HEAD_MAX 320
 size_t vs_metrics_head(int status, const char *type, size_t body,
 		       char out[VS_METRICS_HEAD_MAX]);
+
+/* ---- page_cache.c: the server's thread, no lock held ------------- */
+
+/* Adds a page of this moment to out. Returns 0, or -1 and sets err, whose text is
+ * the answer then. */
+int vs_metrics_page(bool openmetrics, struct vs_buf *out, struct vs_err *err);
 
 #endif

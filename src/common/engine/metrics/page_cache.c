@@ -14,8 +14,7 @@
 
 #define LOOK_MS 1000
 
-/* In the server's thread. */
-static int page(bool openmetrics, struct vs_buf *out, struct vs_err *err)
+int vs_metrics_page(bool openmetrics, struct vs_buf *out, struct vs_err *err)
 {
 	struct vs_metrics_facts f;
 	int rc;
@@ -66,7 +65,7 @@ void vs_metrics_keep(struct vs_core *c, struct vs_metrics_place *p,
 			 v6 ? "]" : "", port);
 	if (p->at && !strcmp(p->at, at))
 		return;
-	if (!vs_metrics_start(addr, port, page, NULL, &err)) {
+	if (!vs_metrics_start(addr, port, NULL, &err)) {
 		vs_str_replace(&p->at, at);
 		tell(at, "");
 	} else {

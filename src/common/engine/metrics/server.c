@@ -34,21 +34,14 @@ struct page {
 };
 
 static struct {
-	vs_metrics_page_fn *make;
 	struct page pages[2];		/* by format */
 } srv;
-
-static void conn_open(struct vs_conn *c, const struct sockaddr *sa,
-		      socklen_t len);
-static void conn_read(struct vs_conn *c, int64_t now_ms);
-static void conn_write(struct vs_conn *c, int64_t now_ms);
 
 static const struct vs_serve_type kind = {
 	.who = "metrics", .thread = "vs_metrics",
 	.places = CONNS_MAX, .size = sizeof(struct vs_conn),
 	.read_ms = READ_MS, .read_crowd_ms = CROWD_MS,
 	.write_ms = WRITE_MS, .write_crowd_ms = WRITE_CROWD_MS,
-	.opened = conn_open, .readable = conn_read, .writable = conn_write,
 };
 static struct vs_conn conns[CONNS_MAX];
 static struct vs_serve server = {
@@ -89,7 +82,7 @@ static const struct page *page_now(bool openmetrics, int64_t now_ms,
 		return p;
 	p->made_ms = 0;
 	vs_buf_reset(&p->text);
-	if (srv.make(openmetrics, &p->text, err))
+	if (vs_metrics_page(openmetrics, &p->text, err))
 		return NULL;
 	p->made_ms = now_ms;
 	return p;
@@ -117,11 +110,8 @@ static void conn_answer(struct vs_conn *c, const struct vs_metrics_request *r,
 
 /* ---- sockets ----------------------------------------------------------- */
 
-static void conn_open(struct vs_conn *c, const struct sockaddr *sa,
-		      socklen_t len)
+static void conn_open(struct vs_conn *c)
 {
-	(void)sa;
-	(void)len;
 	c->in = (struct vs_buf)VS_BUF_INIT(VS_METRICS_REQUEST_MAX);
 	c->out = (struct vs_buf)VS_BUF_INIT(VS_METRICS_HEAD_MAX + PAGE_MAX);
 }
@@ -140,18 +130,42 @@ static void conn_read(struct vs_conn *c, int64_t now_ms)
 		conn_answer(c, &r, now_ms);
 }
 
-static void conn_write(struct vs_conn *c, int64_t now_ms)
+static void conn_write(struct vs_conn *c)
 {
 	ssize_t n = send(c->fd, c->out.data + c->sent, c->out.len - c->sent,
 			 MSG_NOSIGNAL);
 
-	(void)now_ms;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0)
 		c->sent += (size_t)n;
 	if (n < 0 || c->sent == c->out.len)
 		vs_serve_close(&server, c);
+}
+
+static void *serve_main(void *arg)
+{
+	enum vs_serve_event event;
+	struct vs_conn *c;
+
+	(void)arg;
+	while ((c = vs_serve_wait(&server, &event))) {
+		switch (event) {
+		case VS_SERVE_OPENED:
+			conn_open(c);
+			break;
+		case VS_SERVE_READABLE:
+			conn_read(c, server.now_ms);
+			break;
+		case VS_SERVE_WRITABLE:
+			conn_write(c);
+			break;
+		case VS_SERVE_SLOW:
+		case VS_SERVE_STOPS:
+			vs_serve_close(&server, c);
+		}
+	}
+	return NULL;
 }
 
 /* ---- start and stop ---------------------------------------------------- */
@@ -171,19 +185,18 @@ static int port_of(int fd)
 		     a.in.sin_port);
 }
 
-int vs_metrics_start(const char *addr, int port, vs_metrics_page_fn *page,
-		     int *bound, struct vs_err *err)
+int vs_metrics_start(const char *addr, int port, int *bound,
+		     struct vs_err *err)
 {
 	int fd;
 
 	vs_metrics_stop();
 	for (int i = 0; i < 2; i++)
 		srv.pages[i].text = (struct vs_buf)VS_BUF_INIT(PAGE_MAX);
-	srv.make = page;
 	fd = vs_listen_at("Metrics", addr, port, err);
 	if (fd >= 0 && bound)
 		*bound = port_of(fd);
-	if (fd < 0 || vs_serve_start(&server, fd, err)) {
+	if (fd < 0 || vs_serve_start(&server, fd, serve_main, err)) {
 		vs_metrics_stop();
 		return -1;
 	}

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE	/* accept4, pthread_setname_np */
 #endif
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -30,8 +29,6 @@ void vs_serve_close(struct vs_serve *s, struct vs_conn *c)
 	close(c->fd);
 	vs_buf_free(&c->in);
 	vs_buf_free(&c->out);
-	if (s->kind->closing)
-		s->kind->closing(c);
 	memset(c, 0, s->kind->size);
 	c->fd = -1;
 	s->nconns--;
@@ -47,44 +44,45 @@ static int64_t deadline(const struct vs_serve *s, const struct vs_conn *c)
 	return c->since_ms + (c->writing ? k->write_ms : k->read_ms);
 }
 
-static void accept_one(struct vs_serve *s, int64_t now_ms)
+/* The new connection, or NULL. */
+static struct vs_conn *accept_one(struct vs_serve *s, int64_t now_ms)
 {
-	struct sockaddr_storage sa;
-	socklen_t len = sizeof(sa);
-	int i = 0, fd = accept4(s->listen_fd, (struct sockaddr *)&sa, &len,
-				SOCK_NONBLOCK | SOCK_CLOEXEC);
 	struct vs_conn *c;
+	int i = 0, fd;
 
-	if (fd >= 0) {
-		while (conn_at(s, i)->fd >= 0)
-			i++;
-		c = conn_at(s, i);
-		c->fd = fd;
-		c->since_ms = now_ms;
-		s->nconns++;
-		s->kind->opened(c, (struct sockaddr *)&sa, len);
-	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-		   errno == ENOMEM) {
-		s->deaf_until_ms = now_ms + DEAF_MS;
+	s->peer_len = sizeof(s->peer);
+	fd = accept4(s->listen_fd, (struct sockaddr *)&s->peer, &s->peer_len,
+		     SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+		    errno == ENOMEM)
+			s->deaf_until_ms = now_ms + DEAF_MS;
+		return NULL;
 	}
+	while (conn_at(s, i)->fd >= 0)
+		i++;
+	c = conn_at(s, i);
+	c->fd = fd;
+	c->since_ms = now_ms;
+	s->nconns++;
+	return c;
 }
 
 /* Who is to be polled for what; returns how long at most. */
-static int poll_fill(const struct vs_serve *s, struct pollfd *pfd,
-		     int64_t now_ms)
+static int poll_fill(struct vs_serve *s)
 {
-	bool deaf = now_ms < s->deaf_until_ms;
+	bool deaf = s->now_ms < s->deaf_until_ms;
 	int64_t next = deaf ? s->deaf_until_ms : INT64_MAX;
 
-	pfd[0] = (struct pollfd){ .fd = s->wake_fd, .events = POLLIN };
-	pfd[1] = (struct pollfd){
+	s->pfd[0] = (struct pollfd){ .fd = s->wake_fd, .events = POLLIN };
+	s->pfd[1] = (struct pollfd){
 		.fd = deaf || s->nconns == s->kind->places ? -1 : s->listen_fd,
 		.events = POLLIN,
 	};
 	for (int i = 0; i < s->kind->places; i++) {
 		const struct vs_conn *c = conn_at(s, i);
 
-		pfd[2 + i] = (struct pollfd){
+		s->pfd[2 + i] = (struct pollfd){
 			.fd = c->fd, .events = c->writing ? POLLOUT : POLLIN,
 		};
 		if (c->fd >= 0 && deadline(s, c) < next)
@@ -92,50 +90,76 @@ static int poll_fill(const struct vs_serve *s, struct pollfd *pfd,
 	}
 	if (next == INT64_MAX)
 		return -1;
-	return next > now_ms ? (int)(next - now_ms) : 0;
+	return next > s->now_ms ? (int)(next - s->now_ms) : 0;
 }
 
-static void conns_turn(struct vs_serve *s, const struct pollfd *pfd,
-		       int64_t now_ms)
+static void turn_begin(struct vs_serve *s)
 {
-	for (int i = 0; i < s->kind->places; i++) {
-		struct vs_conn *c = conn_at(s, i);
+	int timeout;
 
-		if (c->fd < 0)
-			continue;
-		if (pfd[i].revents && c->writing)
-			s->kind->writable(c, now_ms);
-		else if (pfd[i].revents)
-			s->kind->readable(c, now_ms);
-		if (c->fd >= 0 && now_ms >= deadline(s, c)) {
-			if (s->kind->slow)
-				s->kind->slow(c);
-			vs_serve_close(s, c);
+	s->now_ms = vs_now_ms();
+	timeout = poll_fill(s);
+	s->at = 0;
+	if (poll(s->pfd, 2 + (nfds_t)s->kind->places, timeout) < 0) {
+		s->at = s->kind->places;	/* EINTR; nothing in pfd counts */
+		s->pfd[1].revents = 0;
+	}
+	s->now_ms = vs_now_ms();
+}
+
+/* The next connection of this turn that has an event: what it can do first, then
+ * whether its time is used up. NULL: all have been looked at. */
+static struct vs_conn *turn_next(struct vs_serve *s, enum vs_serve_event *event)
+{
+	while (s->at < s->kind->places) {
+		struct vs_conn *c = conn_at(s, s->at);
+		short *revents = &s->pfd[2 + s->at].revents;
+
+		if (*revents) {
+			*revents = 0;
+			*event = c->writing ? VS_SERVE_WRITABLE :
+				VS_SERVE_READABLE;
+			return c;
+		}
+		s->at++;
+		if (c->fd >= 0 && s->now_ms >= deadline(s, c)) {
+			*event = VS_SERVE_SLOW;
+			return c;
 		}
 	}
-}
-
-static void *serve_main(void *arg)
-{
-	struct pollfd pfd[2 + VS_SERVE_PLACES];
-	struct vs_serve *s = arg;
-
-	while (!atomic_load(&s->stop)) {
-		int timeout = poll_fill(s, pfd, vs_now_ms());
-
-		if (poll(pfd, 2 + (nfds_t)s->kind->places, timeout) < 0)
-			continue;	/* EINTR; nothing in pfd counts */
-		conns_turn(s, pfd + 2, vs_now_ms());
-		if (pfd[1].revents)
-			accept_one(s, vs_now_ms());
-	}
-	for (int i = 0; i < s->kind->places; i++)
-		if (conn_at(s, i)->fd >= 0)
-			vs_serve_close(s, conn_at(s, i));
 	return NULL;
 }
 
-static int thread_start(struct vs_serve *s, struct vs_err *err)
+static struct vs_conn *first_open(const struct vs_serve *s)
+{
+	for (int i = 0; i < s->kind->places; i++)
+		if (conn_at(s, i)->fd >= 0)
+			return conn_at(s, i);
+	return NULL;
+}
+
+struct vs_conn *vs_serve_wait(struct vs_serve *s, enum vs_serve_event *event)
+{
+	struct vs_conn *c = turn_next(s, event);
+
+	while (!c) {
+		*event = VS_SERVE_OPENED;
+		if (s->pfd[1].revents)
+			c = accept_one(s, vs_now_ms());
+		s->pfd[1].revents = 0;
+		if (c)
+			break;
+		*event = VS_SERVE_STOPS;
+		if (atomic_load(&s->stop))
+			return first_open(s);
+		turn_begin(s);
+		c = turn_next(s, event);
+	}
+	return c;
+}
+
+static int thread_start(struct vs_serve *s, void *(*thread_main)(void *arg),
+			struct vs_err *err)
 {
 	sigset_t all, old;
 	int rc;
@@ -143,7 +167,7 @@ static int thread_start(struct vs_serve *s, struct vs_err *err)
 	/* Signals are slurmctld's business. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&s->thread, NULL, serve_main, s);
+	rc = pthread_create(&s->thread, NULL, thread_main, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc)
 		return vs_err_set(err, VS_E_RETRY, "no thread for %s: %s",
@@ -153,17 +177,20 @@ static int thread_start(struct vs_serve *s, struct vs_err *err)
 	return 0;
 }
 
-int vs_serve_start(struct vs_serve *s, int listen_fd, struct vs_err *err)
+int vs_serve_start(struct vs_serve *s, int listen_fd,
+		   void *(*thread_main)(void *arg), struct vs_err *err)
 {
 	for (int i = 0; i < s->kind->places; i++)
 		conn_at(s, i)->fd = -1;
 	atomic_store(&s->stop, false);
 	s->deaf_until_ms = 0;
+	s->at = s->kind->places;
+	s->pfd[1].revents = 0;
 	s->listen_fd = listen_fd;
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->wake_fd < 0)
 		vs_err_set(err, VS_E_RETRY, "eventfd: %s", strerror(errno));
-	if (s->wake_fd < 0 || thread_start(s, err)) {
+	if (s->wake_fd < 0 || thread_start(s, thread_main, err)) {
 		vs_serve_stop(s);
 		return -1;
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sockets that listen (listen.c), and a small TCP server (poll_server.c): one thread,
- * one poll loop, a fixed number of places, and no caller waits for a slow client. What
- * the bytes of a connection mean is its owner's: control/server.c, metrics/server.c.
+ * one poll loop, a fixed number of places, and no caller waits for a slow client. The
+ * owner's thread asks vs_serve_wait() what happened, and does what is to be done:
+ * control/server.c, metrics/server.c.
  * The messages of the control channel are in message.h, which svf includes too.
  *
  * The module owns the sockets and the servers' threads. It needs no lock of the core.
@@ -10,6 +11,7 @@
 #ifndef VS_ENGINE_RPC_H
 #define VS_ENGINE_RPC_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -45,19 +47,21 @@ struct vs_conn {
 };
 
 struct vs_serve_type {
-	const char *who, *thread;	/* its name in errors; the thread's name */
+	const char *who, *thread;	/* for whom, in errors; the thread's name */
 	int places;
 	size_t size;			/* bytes of its owner's struct */
 	/* From since_ms on, and while all places are taken. */
 	int64_t read_ms, read_crowd_ms, write_ms, write_crowd_ms;
-	/* All in the server's thread. A new connection, all 0 but fd and
-	 * since_ms: its buffers are to be given their maxima. */
-	void (*opened)(struct vs_conn *c, const struct sockaddr *sa,
-		       socklen_t len);
-	void (*readable)(struct vs_conn *c, int64_t now_ms);
-	void (*writable)(struct vs_conn *c, int64_t now_ms);
-	void (*slow)(struct vs_conn *c);	/* it is closed next; or NULL */
-	void (*closing)(struct vs_conn *c);	/* what else it has; or NULL */
+};
+
+/* What the owner has to do with a connection. */
+enum vs_serve_event {
+	VS_SERVE_OPENED,	/* It is new, all 0 but fd and since_ms: set the
+				 * maxima of its buffers. */
+	VS_SERVE_READABLE,	/* receive */
+	VS_SERVE_WRITABLE,	/* send more of out; it is `writing` */
+	VS_SERVE_SLOW,		/* close it: it has used up its time */
+	VS_SERVE_STOPS,		/* close it: the server stops */
 };
 
 struct vs_serve {
@@ -67,16 +71,28 @@ struct vs_serve {
 	pthread_t thread;
 	int listen_fd, wake_fd;		/* -1 while it doesn't run */
 	atomic_bool stop;
-	int64_t deaf_until_ms;
+	int64_t deaf_until_ms, now_ms;	/* now: of the last event */
 	int nconns;
+	struct sockaddr_storage peer;	/* of the last one that was opened */
+	socklen_t peer_len;
+	struct pollfd pfd[2 + VS_SERVE_PLACES];	/* wake, listen, places; */
+	int at;				/* of these, the place to look at next */
 };
 
-/* Starts a server that doesn't run. The socket listens, and is the server's from now
- * on, also if this fails. Returns 0. Returns -1 and sets err if no thread can be had. */
-int vs_serve_start(struct vs_serve *s, int listen_fd, struct vs_err *err);
-/* Whether it runs or not. */
+/* Starts the thread of a server that doesn't run: thread_main, with NULL. The
+ * socket listens, and is the server's from now on, even after a failure. Returns
+ * 0, or -1 and sets err. */
+int vs_serve_start(struct vs_serve *s, int listen_fd,
+		   void *(*thread_main)(void *arg), struct vs_err *err);
+/* Ends the thread, if it runs. */
 void vs_serve_stop(struct vs_serve *s);
-/* In the server's thread. */
+
+/* ---- in the server's thread ------------------------------------------- */
+
+/* Waits for the next event. Returns its connection, and sets *event. Returns NULL
+ * if the server stops and all connections are closed: the thread ends then. */
+struct vs_conn *vs_serve_wait(struct vs_serve *s, enum vs_serve_event *event);
+/* Frees the buffers of a connection and its place, which is zeroed. */
 void vs_serve_close(struct vs_serve *s, struct vs_conn *c);
 
 #endif
