@@ -71,24 +71,25 @@ static void on_gone(void *arg, enum vs_vc_kind kind, const char *moid)
 	touch(moid);
 }
 
-static void on_task(void *ctx, const char *task, struct vs_j state,
-		    struct vs_j error, struct vs_j result)
+static void touch_tasks(struct vs_inv *inv, struct vs_j set)
 {
+	struct vcx_task_updates tasks;
 	struct vs_err err = { 0 };
 
-	(void)ctx;
-	touch(task);
-	touch(vs_j_str_or(state, ""));
-	touch(vs_j_ref(result, NULL));
-	vs_vcx_fault(error, VCX_IN_TASK, &err);
-	if (err.code == VS_OK || !err.text[0] || strchr(err.text, '\n'))
-		abort();
-}
+	vs_inv_tasks(inv, set, &tasks, &err);
+	for (size_t i = 0; i < tasks.n; i++) {
+		const struct vcx_task_update *t = &tasks.list[i];
 
-static void on_task_lost(void *ctx, const char *task)
-{
-	(void)ctx;
-	touch(task);
+		touch(t->moid);
+		if (t->lost)
+			continue;
+		touch(vs_j_str_or(t->state, ""));
+		touch(vs_j_ref(t->result, NULL));
+		vs_vcx_fault(t->error, VCX_IN_TASK, &err);
+		if (err.code == VS_OK || !err.text[0] || strchr(err.text, '\n'))
+			abort();
+	}
+	free(tasks.list);
 }
 
 static void feed(struct vs_inv *inv, const char *text, size_t len)
@@ -106,7 +107,7 @@ static void feed(struct vs_inv *inv, const char *text, size_t len)
 	    (err.code == VS_OK || !err.text[0]))
 		abort();
 	vs_inv_flush(inv);
-	vs_inv_tasks(inv, vs_j_root(&doc), &err);
+	touch_tasks(inv, vs_j_root(&doc));
 	vs_inv_reread(inv, VCX_F_VMS, "vm-1", vs_j_root(&doc),
 		      vs_j_root(&doc));
 	vs_inv_reread(inv, VCX_F_HOSTS, "host-1", vs_j_root(&doc),
@@ -132,8 +133,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *p = (const char *)data, *end = p + size;
 	struct vs_inv *inv = vs_inv_new(&ev, NULL);
 
-	inv->task = on_task;
-	inv->task_lost = on_task_lost;
 	for (int f = 0; f < VCX_NFILTERS; f++)
 		inv->filter[f] = vs_strdup(filters[f]);
 	while (p < end) {

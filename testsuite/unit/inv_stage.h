@@ -144,20 +144,19 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 	note(";");
 }
 
-static void on_task(void *ctx, const char *task, struct vs_j state,
-		    struct vs_j error, struct vs_j result)
+static void note_task(const struct vcx_task_update *t)
 {
-	(void)ctx;
-	note("task %s %s%s%s%s;", task, vs_j_str_or(state, "-"),
-	     vs_j_null(error) ? "" : " error", *vs_j_ref(result, NULL) ? " ->" :
-	     "", vs_j_ref(result, NULL));
+	const char *vm = vs_j_ref(t->result, NULL);
+
+	if (t->lost)
+		note("lost %s;", t->moid);
+	else
+		note("task %s %s%s%s%s;", t->moid, vs_j_str_or(t->state, "-"),
+		     vs_j_null(t->error) ? "" : " error", *vm ? " ->" : "", vm);
 }
 
-static void on_task_lost(void *ctx, const char *task)
-{
-	(void)ctx;
-	note("lost %s;", task);
-}
+/* What is done with each update of a task. */
+static void (*on_task)(const struct vcx_task_update *t) = note_task;
 
 static const struct vs_vc_events events = {
 	.vm = on_vm, .gone = on_gone, .host = on_host,
@@ -167,8 +166,6 @@ STAGE int setup(void **state)
 {
 	struct vs_inv *inv = vs_inv_new(&events, NULL);
 
-	inv->task = on_task;
-	inv->task_lost = on_task_lost;
 	inv->filter[VCX_F_VMS] = vs_strdup("f-vms");
 	inv->filter[VCX_F_MANAGED] = vs_strdup("f-ours");
 	inv->filter[VCX_F_HOSTS] = vs_strdup("f-hosts");
@@ -199,6 +196,7 @@ static struct vs_jdoc parse(const char *text)
 
 STAGE int feed(struct vs_inv *inv, const char *text)
 {
+	struct vcx_task_updates tasks = { .n = 0 };
 	struct vs_jdoc doc = parse(text);
 	int rc;
 
@@ -206,7 +204,10 @@ STAGE int feed(struct vs_inv *inv, const char *text)
 	rc = vs_inv_update(inv, vs_j_root(&doc), &err);
 	vs_inv_flush(inv);
 	if (!rc)
-		rc = vs_inv_tasks(inv, vs_j_root(&doc), &err);
+		rc = vs_inv_tasks(inv, vs_j_root(&doc), &tasks, &err);
+	for (size_t i = 0; i < tasks.n; i++)
+		on_task(&tasks.list[i]);
+	free(tasks.list);
 	vs_jdoc_free(&doc);
 	return rc;
 }

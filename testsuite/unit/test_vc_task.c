@@ -15,6 +15,11 @@ static void on_done(void *arg, uint64_t id, const char *result,
 static const struct vs_vc_op op = { .done = on_done };
 static struct vs_vc vc;
 
+static void receive(const struct vcx_task_update *t)
+{
+	vs_vcx_task_received(&vc, t);
+}
+
 /* The operation's task is task-1, and so is its id. */
 static int begin(void **state)
 {
@@ -23,9 +28,7 @@ static int begin(void **state)
 	memset(&vc, 0, sizeof(vc));
 	setup(state);
 	inv = *state;
-	inv->task = vs_vcx_task_received;
-	inv->task_lost = vs_vcx_task_lost;
-	inv->ctx = &vc;
+	on_task = receive;
 	vc.inv = inv;
 	vs_vcx_op_task(&vc, vs_vcx_op_find(&vc, vs_vcx_op_new(&vc, "clone",
 			&op)), "task-1");

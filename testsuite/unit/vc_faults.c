@@ -50,16 +50,24 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	got.vms++;
 }
 
-static void on_task(void *ctx, const char *task, struct vs_j state,
-		    struct vs_j error, struct vs_j result)
+static int tasks_read(struct vs_inv *inv, struct vs_j set, struct vs_err *err)
 {
-	(void)ctx;
-	(void)result;
-	got.tasks++;
-	if (strcmp(task, "task-1") || strcmp(vs_j_str_or(state, ""), "error"))
-		return;
-	vs_strlcpy(got.type, vs_vcx_fault_type(error), sizeof(got.type));
-	vs_vcx_fault(error, VCX_IN_TASK, &got.err);
+	struct vcx_task_updates tasks;
+	int rc = vs_inv_tasks(inv, set, &tasks, err);
+
+	got.tasks = (int)tasks.n;
+	for (size_t i = 0; i < tasks.n; i++) {
+		const struct vcx_task_update *t = &tasks.list[i];
+
+		if (strcmp(t->moid, "task-1") ||
+		    strcmp(vs_j_str_or(t->state, ""), "error"))
+			continue;
+		vs_strlcpy(got.type, vs_vcx_fault_type(t->error),
+			   sizeof(got.type));
+		vs_vcx_fault(t->error, VCX_IN_TASK, &got.err);
+	}
+	free(tasks.list);
+	return rc;
 }
 
 static const struct vs_vc_events events = { .vm = on_vm };
@@ -85,7 +93,7 @@ static const char *judge(struct vs_inv *inv, const char *type,
 	if (session)
 		return "the lost session is not seen";
 	vs_inv_flush(inv);
-	if (vs_inv_tasks(inv, set, err))
+	if (tasks_read(inv, set, err))
 		return "its tasks are not decoded";
 	if (strcmp(got.type, type))
 		return "the task's fault is of another type";
@@ -109,7 +117,6 @@ static bool one(const char *type, const char *fault)
 	struct vs_jdoc doc;
 
 	memset(&got, 0, sizeof(got));
-	inv->task = on_task;
 	inv->filter[VCX_F_VMS] = vs_strdup("f-vms");
 	inv->filter[VCX_F_TASKS] = vs_strdup("f-tasks");
 	if (!vs_jdoc_parse(&doc, text, strlen(text), &err)) {

@@ -244,9 +244,10 @@ static void on_look(struct vcx_read *r, const char *type, const char *moid,
 {
 	(void)type;
 	(void)missing;
-	vs_vcx_task_received(r->vc, moid, vs_vcx_prop(props, "info.state"),
-			     vs_vcx_prop(props, "info.error"),
-			     vs_vcx_prop(props, "info.result"));
+	vs_vcx_task_received(r->vc, &(struct vcx_task_update) {
+		.moid = moid, .state = vs_vcx_prop(props, "info.state"),
+		.error = vs_vcx_prop(props, "info.error"),
+		.result = vs_vcx_prop(props, "info.result") });
 }
 
 static void on_looked(struct vcx_read *r)

@@ -226,9 +226,6 @@ struct vs_vc *vs_vc_new(const struct vs_vc_conf *conf,
 	take_names(vc, &c.names);
 	vc->inv = vs_inv_new(&vc->ev, arg);
 	vc->inv->devices = conf->devices;
-	vc->inv->ctx = vc;
-	vc->inv->task = vs_vcx_task_received;
-	vc->inv->task_lost = vs_vcx_task_lost;
 	if (vs_vcx_http_init(&vc->http, err)) {
 		vs_vc_free(vc, 0);
 		return NULL;

@@ -76,10 +76,9 @@ void vs_vcx_list_sync(struct vs_vc *vc, bool also_removals);
 /* Tells the ListView of the tasks that were gathered, if it is time. */
 void vs_vcx_list_timer(struct vs_vc *vc);
 void vs_vcx_list_forget(struct vs_vc *vc);
-/* From the inventory: a task's state as delivered. */
-void vs_vcx_task_received(void *vc, const char *task, struct vs_j state,
-			  struct vs_j error, struct vs_j result);
-void vs_vcx_task_lost(void *vc, const char *task);
+/* Acts on what vCenter says of a task: ends its operations, if it has ended or is
+ * lost. */
+void vs_vcx_task_received(struct vs_vc *vc, const struct vcx_task_update *t);
 
 /* ---- the client ---------------------------------------------------------- */
 enum vcx_state {

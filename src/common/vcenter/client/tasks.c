@@ -131,6 +131,19 @@ void vs_vcx_ops_free(struct vs_vc *vc)
 	vc->tasks.gone_tasks = NULL;
 }
 
+static void task_lost(struct vs_vc *vc, const char *task)
+{
+	struct vcx_op *op;
+	struct vs_err err;
+
+	while ((op = op_by_task(vc, task))) {
+		vs_err_set(&err, VS_E_UNKNOWN,
+			   "%s: vCenter knows nothing of %s any more",
+			   op->what, task);
+		vs_vcx_op_done(vc, op, "", &err);
+	}
+}
+
 /* ---- the ListView --------------------------------------------------------- */
 
 void vs_vcx_list_forget(struct vs_vc *vc)
@@ -170,7 +183,7 @@ static void on_modified(struct vcx_call *call, struct vs_j reply,
 	vc->tasks.list_fails = 0;
 	n = vs_j_len(reply);
 	for (size_t i = 0; i < n; i++)
-		vs_vcx_task_lost(vc, vs_j_ref(vs_j_at(reply, i), NULL));
+		task_lost(vc, vs_j_ref(vs_j_at(reply, i), NULL));
 	if (!vs_vcx_bad(vc, reply))
 		vs_vcx_list_sync(vc, false);
 }
@@ -241,21 +254,21 @@ static const char *ref_of(struct vs_j result)
 		vs_j_str_or(vs_j_opt(r, "value"), "") : "";
 }
 
-void vs_vcx_task_received(void *ctx, const char *task, struct vs_j state,
-			  struct vs_j error, struct vs_j result)
+void vs_vcx_task_received(struct vs_vc *vc, const struct vcx_task_update *t)
 {
-	const char *s = vs_j_str_or(state, "");
-	struct vs_vc *vc = ctx;
+	const char *s = vs_j_str_or(t->state, "");
 	struct vcx_op *op;
 	struct vs_err err;
 
-	while ((op = op_by_task(vc, task))) {
-		if (*ref_of(result))
-			vs_str_replace(&op->result, ref_of(result));
-		if (!vs_j_null(error)) {
+	if (t->lost)
+		task_lost(vc, t->moid);
+	while ((op = op_by_task(vc, t->moid))) {
+		if (*ref_of(t->result))
+			vs_str_replace(&op->result, ref_of(t->result));
+		if (!vs_j_null(t->error)) {
 			if (!op->error)
 				op->error = vs_calloc(1, sizeof(*op->error));
-			vs_vcx_fault(error, VCX_IN_TASK, op->error);
+			vs_vcx_fault(t->error, VCX_IN_TASK, op->error);
 		}
 		if (!strcmp(s, "success")) {
 			VS_FREE char *moid = vs_strdup(op->result ?
@@ -266,24 +279,10 @@ void vs_vcx_task_received(void *ctx, const char *task, struct vs_j state,
 			if (op->error)
 				err = *op->error;
 			else
-				vs_vcx_fault(error, VCX_IN_TASK, &err);
+				vs_vcx_fault(t->error, VCX_IN_TASK, &err);
 			vs_vcx_op_done(vc, op, "", &err);
 		} else {
 			return;
 		}
-	}
-}
-
-void vs_vcx_task_lost(void *ctx, const char *task)
-{
-	struct vs_vc *vc = ctx;
-	struct vcx_op *op;
-	struct vs_err err;
-
-	while ((op = op_by_task(vc, task))) {
-		vs_err_set(&err, VS_E_UNKNOWN,
-			   "%s: vCenter knows nothing of %s any more",
-			   op->what, task);
-		vs_vcx_op_done(vc, op, "", &err);
 	}
 }

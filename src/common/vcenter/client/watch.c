@@ -329,11 +329,31 @@ static bool truncated_ends(struct vs_vc *vc, struct vs_j reply)
 	return false;
 }
 
+/* Returns 0. Returns -1, and fails the client, if it is not all of a set. */
+static int apply_set(struct vs_vc *vc, struct vs_j set)
+{
+	struct vcx_task_updates tasks;
+	struct vs_err bad;
+	int rc;
+
+	if (vs_inv_update(vc->inv, set, &bad)) {
+		vs_vcx_fail(vc, &bad);
+		return -1;
+	}
+	vs_inv_flush(vc->inv);
+	rc = vs_inv_tasks(vc->inv, set, &tasks, &bad);
+	for (size_t i = 0; i < tasks.n; i++)
+		vs_vcx_task_received(vc, &tasks.list[i]);
+	free(tasks.list);
+	if (rc)
+		vs_vcx_fail(vc, &bad);
+	return rc;
+}
+
 static void on_updates(struct vcx_call *call, struct vs_j reply,
 		       const struct vs_err *err)
 {
 	struct vs_vc *vc = call->vc;
-	struct vs_err bad;
 
 	vc->watch.poll_open = false;
 	if (err) {
@@ -352,16 +372,8 @@ static void on_updates(struct vcx_call *call, struct vs_j reply,
 							    "version")));
 	if (!truncated_ends(vc, reply))
 		return;
-	if (vs_inv_update(vc->inv, reply, &bad)) {
-		vs_vcx_fail(vc, &bad);
-		return;
-	}
-	vs_inv_flush(vc->inv);
-	if (vs_inv_tasks(vc->inv, reply, &bad)) {
-		vs_vcx_fail(vc, &bad);
-		return;
-	}
-	after_set(vc);
+	if (!apply_set(vc, reply))
+		after_set(vc);
 }
 
 void vs_vcx_poll(struct vs_vc *vc)

@@ -200,11 +200,19 @@ static bool entered(struct vs_inv *inv, enum vcx_filter f, const char *moid)
 	return vm && vm->in[f];
 }
 
+static void task_add(struct vs_inv *inv, const struct vcx_task_update *u)
+{
+	struct vcx_task_updates *t = &inv->tasks;
+
+	VS_GROW(t->list, t->cap, t->n + 1);
+	t->list[t->n++] = *u;
+}
+
 static void leave(struct vs_inv *inv, enum vcx_filter f, const char *moid)
 {
 	if (f == VCX_F_TASKS) {
-		if (inv->task_lost)
-			inv->task_lost(inv->ctx, moid);
+		task_add(inv, &(struct vcx_task_update) {
+			.moid = moid, .lost = true });
 	} else if (!entered(inv, f, moid)) {
 		return;
 	} else if (f == VCX_F_HOSTS) {
@@ -357,8 +365,9 @@ static void task_changes(struct vs_inv *inv, const char *moid,
 		return;
 	}
 	/* How it ended may be told before that it has. */
-	if (inv->task)
-		inv->task(inv->ctx, moid, state, error, result);
+	task_add(inv, &(struct vcx_task_update) {
+		.moid = moid, .state = state, .error = error,
+		.result = result });
 }
 
 /* Is `val` all that there is of `path`? An "add" to a list has one element only,
@@ -540,7 +549,8 @@ int vs_inv_update(struct vs_inv *inv, struct vs_j set, struct vs_err *err)
 	return set.doc && vs_json_failed(set.doc, err) ? -1 : 0;
 }
 
-int vs_inv_tasks(struct vs_inv *inv, struct vs_j set, struct vs_err *err)
+int vs_inv_tasks(struct vs_inv *inv, struct vs_j set,
+		 struct vcx_task_updates *out, struct vs_err *err)
 {
 	struct vs_j filters = vs_j_opt(set, "filterSet");
 	size_t n = vs_j_len(filters);
@@ -548,6 +558,8 @@ int vs_inv_tasks(struct vs_inv *inv, struct vs_j set, struct vs_err *err)
 	for (size_t i = 0; i < n; i++)
 		if (filter_of(inv, vs_j_at(filters, i)) == VCX_F_TASKS)
 			one_filter(inv, VCX_F_TASKS, vs_j_at(filters, i));
+	*out = inv->tasks;
+	inv->tasks = (struct vcx_task_updates) { 0 };
 	return set.doc && vs_json_failed(set.doc, err) ? -1 : 0;
 }
 

@@ -123,13 +123,18 @@ struct vcx_refetch {
 };
 TAILQ_HEAD(vcx_refetches, vcx_refetch);
 
+/* What an update says of a task: info's members, which are null cursors if the
+ * update doesn't say them. lost: vCenter shows the task no more. */
+struct vcx_task_update {
+	const char *moid;
+	bool lost;
+	struct vs_j state, error, result;
+};
+struct vcx_task_updates { struct vcx_task_update *list; size_t n, cap; };
+
 struct vs_inv {
 	const struct vs_vc_events *ev;
 	void *ev_arg;
-	void (*task)(void *ctx, const char *task, struct vs_j state,
-		     struct vs_j error, struct vs_j result);
-	void (*task_lost)(void *ctx, const char *task);
-	void *ctx;
 	char *filter[VCX_NFILTERS];	/* moIds */
 	struct vcx_vm *vms;
 	struct vcx_host *hosts;
@@ -142,6 +147,7 @@ struct vs_inv {
 	unsigned int nunread;		/* lines of what can't be read, since
 					 * the last beat */
 	bool devices;			/* hosts' PCI devices are read, too */
+	struct vcx_task_updates tasks;	/* while vs_inv_tasks() gathers them */
 };
 
 struct vs_inv *vs_inv_new(const struct vs_vc_events *ev, void *ev_arg);
@@ -154,8 +160,12 @@ const char *const *vs_inv_paths(const struct vs_inv *inv, enum vcx_filter f);
  * property whose value is not of its type is logged and left out, and its object
  * is unreadable until it can be read. */
 int vs_inv_update(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
-/* Its tasks, after the flush: who hears that a clone has ended knows its VM. */
-int vs_inv_tasks(struct vs_inv *inv, struct vs_j set, struct vs_err *err);
+/* Reads what that UpdateSet says of tasks, in its order. The caller acts on it after
+ * the flush: who hears that a clone has ended knows its VM then. Returns 0. Returns
+ * -1 and sets err if the set is none; *out has the updates before the fault. The
+ * caller frees out->list; its texts are the document's. */
+int vs_inv_tasks(struct vs_inv *inv, struct vs_j set,
+		 struct vcx_task_updates *out, struct vs_err *err);
 /* An object was read again: as if it had just entered. */
 void vs_inv_reread(struct vs_inv *inv, enum vcx_filter f, const char *moid,
 		   struct vs_j prop_set, struct vs_j missing_set);
