@@ -7,6 +7,8 @@ core_sources += \
 	src/common/vcenter/spec/vm.c \
 	src/common/vcenter/spec/vm_spec.h \
 	src/common/vcenter/transport/certificate.c \
+	src/common/vcenter/transport/exchange.c \
+	src/common/vcenter/transport/exchange.h \
 	src/common/vcenter/transport/fault.c \
 	src/common/vcenter/transport/fault.h \
 	src/common/vcenter/transport/http.c \

@@ -103,61 +103,9 @@ int vs_vc_raw_call(struct vs_vc *vc, const struct vs_vc_raw_request *q,
 	return 0;
 }
 
-/* ---- looking on ----------------------------------------------------------- */
-
-/* A copy without the session's token and its key. */
-static char *without_session(const struct vs_vc *vc, const char *text)
-{
-	char *copy = vs_strdup(text), *at = copy;
-	size_t n = strlen(vc->http.token);
-
-	while (n && (at = strstr(at, vc->http.token)))
-		memset(at, 'x', n);
-	vs_vcx_mask_key(copy);
-	return copy;
-}
-
-/* The path as it was sent, or what stands for one that never was. */
-static char *path_of(const struct vcx_call *call)
-{
-	const char *blank = strchr(call->what, ' ');
-	size_t n = strlen(call->vc->http.url);
-	char *url = NULL;
-
-	curl_easy_getinfo(call->easy, CURLINFO_EFFECTIVE_URL, &url);
-	if (call->no_id || !url || strncmp(url, call->vc->http.url, n))
-		return vs_strdup(blank ? blank + 1 : "");
-	return without_session(call->vc, url + n);
-}
-
-static void tell(struct vcx_call *call, const struct vs_err *err)
-{
-	struct vs_vc *vc = call->vc;
-	VS_FREE char *sent = NULL, *head = NULL, *text = NULL, *path = NULL;
-	struct vs_vc_exchange x = { .status = call->status, .err = err,
-		.method = call->body ? "POST" : "GET" };
-	curl_off_t us = 0, tls_us = 0;
-
-	if (!(call->flags & VCX_SECRET))
-		sent = without_session(vc, call->body ? call->body : "");
-	head = without_session(vc, call->head.data ? call->head.data : "");
-	text = without_session(vc, call->reply.data ? call->reply.data : "");
-	curl_easy_getinfo(call->easy, CURLINFO_TOTAL_TIME_T, &us);
-	curl_easy_getinfo(call->easy, CURLINFO_APPCONNECT_TIME_T, &tls_us);
-	path = path_of(call);
-	x.path = path;
-	x.sent = sent;
-	x.head = head;
-	x.text = text;
-	x.len = strlen(text);
-	x.us = us;
-	x.tls_us = tls_us;
-	vc->http.looker.fn(vc->http.looker.arg, &x);
-}
-
 void vs_vc_observe_calls(struct vs_vc *vc, vs_vc_exchange_fn *fn, void *arg)
 {
-	vc->http.looker = (struct vcx_looker) { fn ? tell : NULL, fn, arg };
+	vc->http.observer = (struct vcx_observer) { fn, arg };
 }
 
 const char *vs_vc_id(const struct vs_vc *vc, const char *type)

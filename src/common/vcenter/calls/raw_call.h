@@ -8,6 +8,7 @@
 
 #include "util/json.h"
 #include "vcenter/calls/calls.h"
+#include "vcenter/transport/exchange.h"
 
 struct vs_vc_answer {
 	long status;		/* of HTTP, 0: there was none */
@@ -44,24 +45,6 @@ struct vs_vc_raw_request {
 int vs_vc_raw_call(struct vs_vc *vc, const struct vs_vc_raw_request *q,
 		   struct json_object *body_take, struct vs_err *err);
 
-/*
- * A call that has ended, made by the client or by hand. No secret is in it: what
- * may carry a session is not among the headers, a session's key or token in the
- * texts is gone, and the body of a login isn't shown.
- */
-struct vs_vc_exchange {
-	const char *method, *path;	/* of HTTP; the path without a
-				 * session's key */
-	const char *sent;	/* body, "" for none, NULL: not to be shown */
-	long status;		/* of HTTP, 0: there was no answer */
-	const char *head;	/* lines of the answer's head, each with CRLF */
-	const char *text;	/* the body as it came, "" for none */
-	size_t len;
-	int64_t us, tls_us;	/* in all, until TLS was set up (0: the
-				 * connection was there, or it failed) */
-	const struct vs_err *err;	/* NULL: HTTP 2xx that is understood */
-};
-typedef void vs_vc_exchange_fn(void *arg, const struct vs_vc_exchange *x);
 /*
  * Has fn called for each call that ends, before the client acts on it. What it
  * gets lives until the return. fn must not call the client. NULL: no more.

@@ -106,7 +106,7 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg)
 	struct vcx_call *call = arg;
 	size_t len = size * n, from = skip;
 
-	if (call->http->looker.tell)
+	if (call->http->observer.fn)
 		keep_header(call, p, len);
 	if (!(call->flags & VCX_SESSION) || len <= skip ||
 	    strncasecmp(p, name, skip))
@@ -509,8 +509,8 @@ static void finish(struct vcx_call *call, CURLcode rc)
 	}
 	curl_easy_getinfo(call->easy, CURLINFO_TOTAL_TIME_T, &us);
 	vs_tally_note(call->what, failed ? err.code : VS_OK, us);
-	if (call->http->looker.tell)
-		call->http->looker.tell(call, failed ? &err : NULL);
+	if (http->observer.fn)
+		vs_vcx_exchange_publish(call, failed ? &err : NULL);
 	vs_crash_before("answer", call->what);
 	call->fn(call, vs_j_root(&doc), failed ? &err : NULL);
 	vs_crash_after("answer", call->what);

@@ -17,6 +17,7 @@
 #include "util/buf.h"
 #include "util/err.h"
 #include "util/json.h"
+#include "vcenter/transport/exchange.h"
 
 struct vs_vc;
 struct vcx_http;
@@ -41,7 +42,7 @@ struct vcx_call {
 	unsigned int flags;
 	unsigned int tries;	/* times libcurl was about to send it */
 	struct vs_buf reply;
-	struct vs_buf head; /* its lines, if vs_vc_observe_calls was called */
+	struct vs_buf head;	/* its lines, if there is an observer */
 	long status;
 	bool too_big, refused_xml;
 	bool no_id;		/* never handed to libcurl */
@@ -60,16 +61,6 @@ TAILQ_HEAD(vcx_calls, vcx_call);
 typedef void vcx_fn(struct vcx_call *call, struct vs_j reply,
 		    const struct vs_err *err);
 
-/* Sees each call that ends, before fn; tell: NULL if nothing does. err NULL:
- * HTTP 2xx. fn and arg are for tell: what vs_vc_observe_calls() was called
- * with. */
-struct vs_vc_exchange;
-struct vcx_looker {
-	void (*tell)(struct vcx_call *call, const struct vs_err *err);
-	void (*fn)(void *arg, const struct vs_vc_exchange *x);
-	void *arg;
-};
-
 /* The connections to one vCenter. The client sets the members above `multi` and
  * frees the strings; http.c owns `multi` and those below. */
 struct vcx_http {
@@ -81,7 +72,7 @@ struct vcx_http {
 	size_t max_body;	/* bytes of one reply */
 	const char *release;	/* in each path; NULL: not negotiated yet */
 	int64_t now;		/* monotonic, in ms */
-	struct vcx_looker looker;
+	struct vcx_observer observer;	/* hears of a call before its fn */
 	CURLM *multi;
 	struct vcx_calls calls;
 	char token[512];	/* of the session, "": there is none */
