@@ -427,6 +427,26 @@ static void vms_of_different_sizes_share_the_vfs(void **state)
 	assert_int_equal(room(4, "3 free"), 3);
 }
 
+static void a_claim_has_its_nodes_id_after_a_reconfigure(void **state)
+{
+	struct vs_conf *conf = conf_make(4, "warm", 1024);
+	const struct vs_node *n;
+
+	(void)state;
+	begin(4, 1, 4, "warm");
+	ready();
+	assert_int_equal(job_begin(1, "vm3", "vm4"), 0);
+	vs_str_replace(&conf->nodes[0].name, "vm9");
+	vs_setup_apply(&vs_core, conf);
+	n = vs_node_named(&vs_core, "vm4");
+	assert_int_equal(n->id, 2);
+	assert_int_equal(vs_ledger_get(&vs_core.ledger, "vm4")->id, n->id);
+	vs_setup_apply(&vs_core, conf_make(3, "warm", 1024));
+	assert_null(vs_ledger_get(&vs_core.ledger, "vm4"));
+	n = vs_node_named(&vs_core, "vm3");
+	assert_int_equal(vs_ledger_get(&vs_core.ledger, "vm3")->id, n->id);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -447,6 +467,7 @@ int main(void)
 		cmocka_unit_test(a_job_waits_for_a_host_whose_budget_is_used_up),
 		cmocka_unit_test(a_job_that_has_begun_does_not_wait_for_a_budget_again),
 		cmocka_unit_test(vms_of_different_sizes_share_the_vfs),
+		cmocka_unit_test(a_claim_has_its_nodes_id_after_a_reconfigure),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

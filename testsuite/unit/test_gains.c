@@ -59,12 +59,6 @@ static const char *node_name(int id)
 	return name[turn];
 }
 
-static int id_of(void *arg, const char *node)
-{
-	(void)arg;
-	return strncmp(node, "vm", 2) ? -1 : (int)strtol(node + 2, NULL, 10);
-}
-
 static struct vs_place_node like(size_t kind)
 {
 	struct vs_profile *of[KINDS] = { &w.p_roce, &p_many, &w.p_eth };
@@ -118,7 +112,7 @@ static struct vs_host *some_host(void)
 
 static void hold_taken(int id, const char *host)
 {
-	struct vs_claim h = { .cpu_mhz = pick(3) * 1000,
+	struct vs_claim h = { .id = id, .cpu_mhz = pick(3) * 1000,
 			     .mem_mb = 2000 * pick(5), .ncards = (int)pick(2) };
 
 	vs_strlcpy(h.node, node_name(id), sizeof(h.node));
@@ -232,7 +226,7 @@ static size_t room(size_t kind, int64_t at)
 
 	TAILQ_INIT(&without.by_change);
 	for (h = w.ledger.holds; h; h = h->hh.next) {
-		const struct vs_holders *of = t.held[id_of(NULL, h->node)].of;
+		const struct vs_holders *of = t.held[h->id].of;
 
 		if (!of || of->end > at)
 			assert_int_equal(vs_ledger_take(&without, h, NULL), 0);
@@ -250,7 +244,7 @@ static void follow(size_t kind)
 
 	vs_free_capacity_update(&sums, &w.ledger, &w.inv, W_FOLDER,
 				W_CLUSTER_ID);
-	vs_capacity_released_follow(&kept[kind], &t, &w.env, &one, id_of, NULL);
+	vs_capacity_released_follow(&kept[kind], &t, &w.env, &one);
 }
 
 static void it_is_true(size_t kind)
@@ -265,7 +259,7 @@ static void it_is_true(size_t kind)
 			vs_curve_released_by(&kept[kind].curve, &t, at),
 			room(kind, at) - now);
 	/* who gains it doesn't hang on how it came about */
-	vs_capacity_released_follow(&made, &t, &w.env, &one, id_of, NULL);
+	vs_capacity_released_follow(&made, &t, &w.env, &one);
 	for (int id = 0; id < IDS; id++)
 		assert_int_equal(kept[kind].curve.gains[id].much,
 				 made.curve.gains[id].much);
@@ -296,7 +290,7 @@ static void gains_follow_whatever_changes(void **state)
 
 static void one_vf(int id, uint32_t job, int64_t end)
 {
-	w_hold(&w, node_name(id), "esx1", W_PF0, VS_CLAIM_RESERVED);
+	w_hold(&w, node_name(id), "esx1", W_PF0, VS_CLAIM_RESERVED)->id = id;
 	vs_timeline_claim(&t, id, job);
 	vs_timeline_end(&t, job, end);
 }

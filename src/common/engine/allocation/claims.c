@@ -132,6 +132,7 @@ void vs_claim_fill(const struct vs_profile *profile,
 		   struct vs_claim *out)
 {
 	*out = (struct vs_claim) {
+		.id = -1,
 		.ncards = at->npfs,
 		.state = VS_CLAIM_RESERVED,
 		.cpu_mhz = vs_profile_cpu_mhz(profile, at->host->core_mhz),
@@ -162,6 +163,7 @@ void vs_claim_build(struct vs_core *c, const struct vs_node *n,
 
 	vs_claim_fill(n->profile, at, job, out);
 	vs_strlcpy(out->node, n->name, sizeof(out->node));
+	out->id = n->id;
 	vs_strlcpy(out->vm, vm ? vm->moid : "", sizeof(out->vm));
 }
 

@@ -280,8 +280,8 @@ void vs_clone_source_capacity_take(struct vs_core *c,
 				   const struct vs_clone_source *p,
 				   const struct vs_claim *like, int64_t mb)
 {
-	struct vs_claim hold = { .state = VS_CLAIM_RESERVED, .disk_mb = mb,
-				.parent = true };
+	struct vs_claim hold = { .id = -1, .state = VS_CLAIM_RESERVED,
+				.disk_mb = mb, .parent = true };
 
 	if (p->key.mark.kind == VS_CLONE_INSTANT) {
 		hold.cpu_mhz = like->cpu_mhz;

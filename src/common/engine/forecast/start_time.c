@@ -26,13 +26,6 @@
 
 /* ---- what a kind gains ------------------------------------------------------------ */
 
-static int id_of(void *arg, const char *node)
-{
-	const struct vs_node *n = vs_node_named(arg, node);
-
-	return n ? n->id : -1;
-}
-
 const struct vs_curve *vs_forecast_curve(struct vs_core *c, size_t kind)
 {
 	struct vs_capacity_released *g = &vs_forecast.kinds[kind].gains;
@@ -44,8 +37,7 @@ const struct vs_curve *vs_forecast_curve(struct vs_core *c, size_t kind)
 	struct vs_place_env env;
 
 	vs_env_fill(c, &env);
-	vs_capacity_released_follow(g, &vs_forecast.timeline, &env, &like,
-				    id_of, c);
+	vs_capacity_released_follow(g, &vs_forecast.timeline, &env, &like);
 	return &g->curve;
 }
 

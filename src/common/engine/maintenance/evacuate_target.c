@@ -69,6 +69,7 @@ struct vs_claim *vs_vmotion_claim(struct vs_core *c, struct vs_node *n,
 
 	vs_claim_build(c, n, at, n->claims.job, &hold);
 	hold_name(n, hold.node);
+	hold.id = -1;
 	hold.disk_mb = hold.swap_mb = 0;
 	hold.moves = false;
 	if (vs_ledger_take(&c->ledger, &hold, &err)) {

@@ -217,7 +217,9 @@ static void scan(struct vs_core *c)
 /* A power-on of it may be under way without a hold. */
 static void hold_take(struct vs_core *c, const struct vs_vm *vm)
 {
-	struct vs_claim h = { .state = VS_CLAIM_RESERVED };
+	const struct vs_node *n = vs_node_named(c, vm->name);
+	struct vs_claim h = { .id = n ? n->id : -1,
+			      .state = VS_CLAIM_RESERVED };
 	struct vs_share takes;
 	struct vs_claim *taken;
 

@@ -271,6 +271,16 @@ static void nodes_carry(struct vs_core *c, const struct vs_node *old,
 	}
 }
 
+/* The ledger knows nodes by name; their ids are others. */
+static void claims_carry(struct vs_core *c)
+{
+	for (struct vs_claim *h = c->ledger.holds; h; h = h->hh.next) {
+		const struct vs_node *n = vs_node_named(c, h->node);
+
+		h->id = n ? n->id : -1;
+	}
+}
+
 /* Waits and refusals speak in ids: translate, or drop what has gone. */
 struct before { struct vs_core *c; const struct vs_node *nodes; size_t n; };
 
@@ -336,6 +346,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	adapters_make(c);
 	nodes_make(c);
 	nodes_carry(c, old, nold);
+	claims_carry(c);
 	if (old_conf)
 		vs_health_limit(c, old_conf->health_drains);
 	vs_prefetch_carry(c);

@@ -41,6 +41,8 @@ struct vs_claim_vf {
 
 struct vs_claim {
 	char node[VS_NAME_LEN];
+	int id;				/* the engine's, of that node; -1: it is
+					 * none of its nodes */
 	char host[VS_MOID_LEN];
 	struct vs_claim_vf cards[VS_NICS_MAX]; /* in the order of its PFs */
 	int ncards;			/* 0: takes no VF */

@@ -55,8 +55,8 @@ size_t vs_curve_released_by(const struct vs_curve *c,
 
 /* ---- from the ledger -------------------------------------------------------- */
 
-/* A curve of what the holds of a ledger make room for, whose nodes are the
- * timeline's ids; on each host they go in the order of their ends, then of
+/* A curve of what the holds of a ledger make room for, whose vs_claim.id are the
+ * timeline's; on each host they go in the order of their ends, then of
  * their ids. */
 struct vs_capacity_released {
 	struct vs_curve curve;
@@ -72,16 +72,12 @@ struct vs_capacity_released {
 	size_t nstale;
 };
 
-/* The id of this node; -1: it has none. */
-typedef int vs_capacity_released_id_fn(void *arg, const char *node);
-
 void vs_capacity_released_clear(struct vs_capacity_released *g);
 /* Make it true for VMs like `like`: costs what has changed on hosts and in the
  * timeline. env has sums that are up to date, and bars. */
 void vs_capacity_released_follow(struct vs_capacity_released *g,
 				 const struct vs_timeline *t,
 				 const struct vs_place_env *env,
-				 const struct vs_place_node *like,
-				 vs_capacity_released_id_fn *id_of, void *arg);
+				 const struct vs_place_node *like);
 
 #endif

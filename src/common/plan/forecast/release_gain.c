@@ -26,8 +26,6 @@ struct work {
 	const struct vs_timeline *t;
 	const struct vs_place_env *env;
 	struct vs_later *later;
-	vs_capacity_released_id_fn *id_of;
-	void *arg;
 	struct leaver *leavers;
 	size_t cap;
 };
@@ -137,8 +135,7 @@ static size_t leavers(struct work *w, const struct vs_host *host)
 	if (!of)
 		return 0;
 	LIST_FOREACH(h, &of->list, on_host) {
-		struct leaver one = { .id = w->id_of(w->arg, h->node),
-				      .hold = h };
+		struct leaver one = { .id = h->id, .hold = h };
 		size_t at = n;
 
 		if (one.id < 0)
@@ -175,11 +172,9 @@ static void reckon(struct work *w, int at)
 void vs_capacity_released_follow(struct vs_capacity_released *g,
 				 const struct vs_timeline *t,
 				 const struct vs_place_env *env,
-				 const struct vs_place_node *like,
-				 vs_capacity_released_id_fn *id_of, void *arg)
+				 const struct vs_place_node *like)
 {
-	struct work w = { .g = g, .t = t, .env = env, .id_of = id_of,
-			  .arg = arg };
+	struct work w = { .g = g, .t = t, .env = env };
 	uint64_t key;
 
 	w.later = vs_later_begin(env, like, &key);
