@@ -34,19 +34,12 @@ struct question {
 	bool *in;			/* by node id: one of the job's */
 	int *stays;			/* by node id: jobs, 0: its VM is gone */
 	struct vs_as_if as_if;
+	struct vs_gone *gone;		/* by node id */
 	int *changed;			/* hosts, by index, since the last try */
 	bool *has_changed;
 	size_t nchanged;
 	int tries;
 };
-
-static bool is_gone(void *arg, const char *name, const struct vs_vm *vm)
-{
-	const struct question *q = arg;
-	const struct vs_node *n = vs_node_named(q->c, name);
-
-	return n && !q->stays[n->id] && (!vm || vs_node_vm(q->c, n) == vm);
-}
 
 static void changed(struct question *q, const struct vs_host *h)
 {
@@ -62,7 +55,11 @@ static void moves(struct question *q, const struct vs_node *n, int sign)
 	struct vs_core *c = q->c;
 	const struct vs_vm *vm = vs_node_vm(c, n);
 	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
+	struct vs_gone *g = &q->gone[n->id];
 
+	g->node = n->name;
+	g->vm = vm;
+	vs_as_if_gone(&q->as_if, g, sign > 0);
 	changed(q, vm ? vm->host_ptr : NULL);
 	changed(q, h ? vs_host_get(&c->inv, h->host) : NULL);
 	if (vm && vs_vm_shown_on(vm))
@@ -248,6 +245,7 @@ static int choose(struct question *q)
 static void question_end(struct question *q)
 {
 	vs_as_if_end(&q->as_if);
+	free(q->gone);
 	free(q->place);
 	free(q->asked);
 	free(q->ended);
@@ -268,10 +266,11 @@ static void question_begin(struct question *q, struct vs_core *c,
 	q->ended = vs_calloc(q->nvictims + 1, sizeof(*q->ended));
 	q->in = vs_calloc(c->nnodes + 1, sizeof(*q->in));
 	q->stays = vs_calloc(c->nnodes + 1, sizeof(*q->stays));
+	q->gone = vs_calloc(c->nnodes + 1, sizeof(*q->gone));
 	q->changed = vs_calloc(nhosts, sizeof(*q->changed));
 	q->has_changed = vs_calloc(nhosts, sizeof(*q->has_changed));
 	vs_env_fill(c, &q->env);
-	vs_as_if_begin(&q->as_if, q->env.sums, &c->ledger, &c->inv, is_gone, q);
+	vs_as_if_begin(&q->as_if, q->env.sums, &c->ledger, &c->inv);
 	for (size_t i = 0; i < n; i++) {
 		q->in[ids[i]] = true;
 		if (c->kept[ids[i]].place)

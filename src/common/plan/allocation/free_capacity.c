@@ -323,15 +323,12 @@ static void shared_left(const struct now *u)
 /* ---- as if ---------------------------------------------------------------- */
 
 void vs_as_if_begin(struct vs_as_if *a, struct vs_free_capacity *s,
-		    const struct vs_ledger *l, const struct vs_inventory *inv,
-		    vs_gone_fn *gone, void *arg)
+		    const struct vs_ledger *l, const struct vs_inventory *inv)
 {
 	*a = (struct vs_as_if) {
 		.s = s,
 		.l = l,
 		.inv = inv,
-		.gone = gone,
-		.arg = arg,
 		.is_touched = vs_calloc(s->nhosts + 1, sizeof(bool)),
 		.pools = vs_calloc(s->npools + 1,
 				   sizeof(struct vs_pool_capacity)),
@@ -339,6 +336,15 @@ void vs_as_if_begin(struct vs_as_if *a, struct vs_free_capacity *s,
 	};
 	for (size_t i = 0; i < s->npools; i++)
 		a->pools[i] = s->pools[i];
+}
+
+void vs_as_if_gone(struct vs_as_if *a, struct vs_gone *node, bool gone)
+{
+	if (gone)
+		HASH_ADD_KEYPTR(hh, a->gone, node->node, strlen(node->node),
+				node);
+	else
+		HASH_DEL(a->gone, node);
 }
 
 void vs_as_if_host(struct vs_as_if *a, int index)
@@ -353,8 +359,7 @@ void vs_as_if_host(struct vs_as_if *a, int index)
 		a->was[a->n++] = *sum;
 	}
 	vs_ledger_sum_without(a->l, a->inv, a->inv->by_index[index],
-			      a->s->folder, a->s->cluster_id, a->gone, a->arg,
-			      sum);
+			      a->s->folder, a->s->cluster_id, a->gone, sum);
 }
 
 static void give(int64_t *left, int64_t share)
@@ -385,6 +390,7 @@ void vs_as_if_end(struct vs_as_if *a)
 	for (size_t i = 0; i < s->npools; i++)
 		s->pools[i] = a->pools[i];
 	s->store_mb = a->store_mb;
+	HASH_CLEAR(hh, a->gone);
 	free(a->was);
 	free(a->touched);
 	free(a->is_touched);

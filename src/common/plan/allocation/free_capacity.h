@@ -91,8 +91,7 @@ struct vs_as_if {
 	struct vs_free_capacity *s;
 	const struct vs_ledger *l;
 	const struct vs_inventory *inv;
-	vs_gone_fn *gone;
-	void *arg;
+	struct vs_gone *gone;		/* by node */
 	struct vs_host_sum *was;	/* of the hosts that were touched */
 	int *touched;			/* their indexes */
 	bool *is_touched;		/* by host->index */
@@ -101,9 +100,12 @@ struct vs_as_if {
 	int64_t store_mb;
 };
 void vs_as_if_begin(struct vs_as_if *a, struct vs_free_capacity *s,
-		    const struct vs_ledger *l, const struct vs_inventory *inv,
-		    vs_gone_fn *gone, void *arg);
-/* gone() says something else now of what is on this host; O(what is on it). */
+		    const struct vs_ledger *l, const struct vs_inventory *inv);
+/* The node's VM and hold are gone, or back (gone false). *node is the caller's, has
+ * node and vm, and stays until vs_as_if_end(). The hosts of both are as before until
+ * vs_as_if_host(). */
+void vs_as_if_gone(struct vs_as_if *a, struct vs_gone *node, bool gone);
+/* Others are gone from this host now than at its last sum; O(what is on it). */
 void vs_as_if_host(struct vs_as_if *a, int index);
 /* Of a pool (-1: none) and the datastore: the VM gives its share (sign 1), or
  * takes it again (-1). */

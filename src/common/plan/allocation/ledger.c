@@ -345,10 +345,19 @@ static void sum_end(const struct vs_host *h, struct vs_host_sum *s)
 	}
 }
 
+static const struct vs_gone *gone_get(const struct vs_gone *gone,
+				      const char *node)
+{
+	const struct vs_gone *g;
+
+	HASH_FIND_STR(gone, node, g);
+	return g;
+}
+
 void vs_ledger_sum_without(const struct vs_ledger *l,
 			   const struct vs_inventory *inv,
 			   const struct vs_host *h, const char *folder,
-			   const char *cluster_id, vs_gone_fn *gone, void *arg,
+			   const char *cluster_id, const struct vs_gone *gone,
 			   struct vs_host_sum *sum)
 {
 	const struct vs_host_claims *of = holds_of(l, h->moid);
@@ -357,14 +366,16 @@ void vs_ledger_sum_without(const struct vs_ledger *l,
 
 	sum_start(h, sum);
 	LIST_FOREACH(vm, &h->vms, on_host) {
-		if (gone && gone(arg, vm->name, vm))
+		const struct vs_gone *g = gone_get(gone, vm->name);
+
+		if (g && g->vm == vm)
 			continue;
 		sum_vm(vm, folder, cluster_id, sum);
 		sum->strangers += vs_vm_is_foreign(vm, folder, cluster_id);
 	}
 	if (of) {
 		LIST_FOREACH(hold, &of->list, on_host)
-			if (!gone || !gone(arg, hold->node, NULL))
+			if (!gone_get(gone, hold->node))
 				sum_hold(inv, h, hold, sum);
 	}
 	sum_end(h, sum);
@@ -374,7 +385,7 @@ void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
 		   const struct vs_host *h, const char *folder,
 		   const char *cluster_id, struct vs_host_sum *sum)
 {
-	vs_ledger_sum_without(l, inv, h, folder, cluster_id, NULL, NULL, sum);
+	vs_ledger_sum_without(l, inv, h, folder, cluster_id, NULL, sum);
 }
 
 void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,

@@ -173,13 +173,18 @@ void vs_sum_nodes(struct vs_host_sum *sum, uint32_t nodes, int sign,
 void vs_ledger_sum(const struct vs_ledger *l, const struct vs_inventory *inv,
 		   const struct vs_host *h, const char *folder,
 		   const char *cluster_id, struct vs_host_sum *sum);
-/* The same as if some were gone: a VM (by its name, and itself), or a hold (by
- * its node, vm NULL). */
-typedef bool vs_gone_fn(void *arg, const char *node, const struct vs_vm *vm);
+/* A node as if it had neither its hold nor its VM. The caller owns it, and the name
+ * in it. */
+struct vs_gone {
+	const char *node;
+	const struct vs_vm *vm;		/* of that name; NULL: it has none */
+	UT_hash_handle hh;		/* by node */
+};
+/* The same as if all of gone were; NULL: none is. */
 void vs_ledger_sum_without(const struct vs_ledger *l,
 			   const struct vs_inventory *inv,
 			   const struct vs_host *h, const char *folder,
-			   const char *cluster_id, vs_gone_fn *gone, void *arg,
+			   const char *cluster_id, const struct vs_gone *gone,
 			   struct vs_host_sum *sum);
 
 #endif
