@@ -552,12 +552,6 @@ static void a_host_on_trial_takes_as_many_as_it_may(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_TRIAL);
 }
 
-static const bool *every_host(void *arg, const struct vs_profile *p)
-{
-	(void)p;
-	return arg;
-}
-
 /* Counted as they are placed: two are the trial, though there are VFs for more. */
 static void a_gang_leaves_the_host_on_trial_when_its_trial_is_full(void **state)
 {
@@ -635,8 +629,8 @@ static void a_clones_parent_needs_its_cpu_too(void **state)
 	size_t room;
 
 	(void)state;
-	w.env.bare = every_host;
-	w.env.bare_arg = (void *)bare;
+	w.env.bare = bare;
+	w.env.profiles = &instant;
 	instant.clone = VS_CLONE_INSTANT;
 	instant.hw.cpu_mhz = 2000;
 	esx01->cores = 1;		/* 2000 MHz: one of the two */

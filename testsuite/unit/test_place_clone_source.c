@@ -18,14 +18,6 @@ static struct vs_host *esx01;
 static struct vs_free_capacity sums;
 static bool bare[HOSTS];		/* none to spare: ASan sees who reads more */
 
-
-static const bool *all_bare(void *arg, const struct vs_profile *p)
-{
-	(void)arg;
-	assert_ptr_equal(p, &instant);
-	return bare;
-}
-
 /* One host of 256 GB with no parent; VMs of 100 GB, all reserved. */
 static int setup(void **state)
 {
@@ -35,7 +27,8 @@ static int setup(void **state)
 	instant = w.p_eth;
 	instant.clone = VS_CLONE_INSTANT;
 	instant.memory_mb = instant.hw.mem_mb = 100 * GB;
-	w.env.bare = all_bare;
+	w.env.bare = bare;
+	w.env.profiles = &instant;
 	bare[0] = bare[1] = true;
 	memset(&sums, 0, sizeof(sums));
 	return 0;

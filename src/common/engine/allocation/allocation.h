@@ -112,10 +112,10 @@ const char *vs_node_blocked_permanently(struct vs_core *c,
  * read again. */
 const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm);
 
-/* clone_hosts.c: for vs_place_env.bare, arg is the core. By host->index: is no clone
- * source counted there of which such a VM is made? The result is not the caller's, and
- * lives until the next vs_clone_hosts_find(). */
-const bool *vs_clone_hosts_bare(void *arg, const struct vs_profile *profile);
+/* clone_hosts.c: for vs_place_env.bare. By profile and host->index: is no clone source
+ * counted there of which such a VM is made? The result is not the caller's, and lives
+ * until the next vs_clone_hosts_find(). */
+const bool *vs_clone_hosts_bare(struct vs_core *c);
 /* Sets who knows which clone sources are being made: calls each() with the mark of
  * every one, and the name of its hold. */
 typedef void vs_clones_requested_fn(

@@ -84,8 +84,8 @@ void vs_env_fill(struct vs_core *c, struct vs_place_env *env)
 		.avoid = vs_exclusion_explain,
 		.arg = c,
 		.bars = vs_exclusion_blocks(c),
-		.bare = vs_clone_hosts_bare,
-		.bare_arg = c,
+		.bare = vs_clone_hosts_bare(c),
+		.profiles = c->profiles,
 	};
 }
 

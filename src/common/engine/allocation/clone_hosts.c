@@ -71,15 +71,13 @@ void vs_clone_hosts_find(struct vs_core *c)
 		orders(c, ordered);
 }
 
-const bool *vs_clone_hosts_bare(void *arg, const struct vs_profile *profile)
+const bool *vs_clone_hosts_bare(struct vs_core *c)
 {
-	struct vs_core *c = arg;
-
 	if (!found.bare || found.epoch != c->epoch ||
 	    found.seen != c->inv.hosts_changed ||
 	    found.hosts != (size_t)c->inv.nhosts)
 		vs_clone_hosts_find(c);
-	return found.bare + (size_t)(profile - c->profiles) * found.hosts;
+	return found.bare;
 }
 
 uint64_t vs_clone_hosts_hash(const struct vs_core *c)

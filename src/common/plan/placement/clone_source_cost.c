@@ -32,8 +32,10 @@ int vs_fit_clone_sources(const struct vs_work *w, size_t cls, size_t site,
 const bool *vs_clone_source_absent(const struct vs_place_env *env,
 				   const struct vs_place_node *n)
 {
-	return env->bare && n->profile->clone == VS_CLONE_INSTANT &&
-	       !n->exists ? env->bare(env->bare_arg, n->profile) : NULL;
+	if (!env->bare || n->profile->clone != VS_CLONE_INSTANT || n->exists)
+		return NULL;
+	return env->bare + (size_t)(n->profile - env->profiles) *
+		(size_t)env->inv->nhosts;
 }
 
 bool vs_clone_source_same(const struct vs_class *c,

@@ -85,11 +85,11 @@ struct vs_place_env {
 	const int *ops;			/* under way, by host->index; NULL:
 					 * don't care */
 	int ops_max;			/* a host with so many takes no more */
-	/* By host->index, on which of them no parent of such instant clones is
-	 * counted yet: the first one there takes as much for it; NULL: don't
-	 * care. Asked once for each kind of VM. */
-	const bool *(*bare)(void *bare_arg, const struct vs_profile *p);
-	void *bare_arg;
+	/* On which hosts no clone source of such instant clones is counted yet:
+	 * the first clone there takes as much for it. A row for each of
+	 * profiles, by host->index; NULL: don't care. */
+	const bool *bare;
+	const struct vs_profile *profiles;
 };
 
 enum vs_refusal { VS_REFUSE_NONE, VS_REFUSE_CONNECTION, VS_REFUSE_STANDBY,

@@ -239,23 +239,6 @@ static bool avoid_copied(void *arg, const struct vs_host *h,
 	return true;
 }
 
-static const bool *bare_copy(void *arg, const struct vs_profile *p)
-{
-	const struct vs_snapshot *s = arg;
-
-	return &s->bare[(size_t)(p - s->profiles) * s->sums.nhosts];
-}
-
-static void bare_fill(struct vs_snapshot *s, const struct vs_place_env *env,
-		      const struct vs_place_tables *from)
-{
-	for (size_t i = 0; i < from->nprofiles; i++)
-		if (from->profiles[i].clone == VS_CLONE_INSTANT)
-			memcpy(&s->bare[i * s->sums.nhosts],
-			       env->bare(env->bare_arg, &from->profiles[i]),
-			       s->sums.nhosts * sizeof(*s->bare));
-}
-
 void vs_snapshot_end(struct vs_snapshot *s, const struct vs_place_env *env,
 		     const struct vs_place_tables *from)
 {
@@ -264,7 +247,8 @@ void vs_snapshot_end(struct vs_snapshot *s, const struct vs_place_env *env,
 	clusters_copy(s, env);
 	why_copy(s, env);
 	if (env->bare)
-		bare_fill(s, env, from);
+		memcpy(s->bare, env->bare, from->nprofiles * s->sums.nhosts *
+		       sizeof(*s->bare));
 	for (size_t i = 0; i < env->nrails; i++)
 		s->rails[i] = (struct vs_rail_group) {
 			&s->adapters[env->rails[i].adapter - from->adapters],
@@ -284,8 +268,8 @@ void vs_snapshot_end(struct vs_snapshot *s, const struct vs_place_env *env,
 		.bars = s->bars,
 		.ops = env->ops ? s->ops : NULL,
 		.ops_max = env->ops_max,
-		.bare = env->bare ? bare_copy : NULL,
-		.bare_arg = s,
+		.bare = env->bare ? s->bare : NULL,
+		.profiles = s->profiles,
 	};
 }
 
