@@ -53,9 +53,10 @@ static void a_datastore_has_room_or_says_how_much_it_lacks(void **state)
 
 static size_t of_template(const char *guest, int hw, int flag)
 {
-	struct vs_template_facts t = { .name = "tpl", .guest = guest, .hw = hw,
+	struct vs_template_facts t = { .name = "tpl", .hw = hw,
 		.snapshot = flag, .hot_add = flag, .tools = flag };
 
+	vs_strlcpy(t.guest, guest, sizeof(t.guest));
 	vs_found_clear(&found);
 	vs_check_template(&site, &t, &found);
 	return found.n;
@@ -131,10 +132,9 @@ static void each_flag_of_a_template_is_a_finding_of_its_own(void **state)
 
 static void a_templates_own_card_is_not_on_the_rdma_network(void **state)
 {
-	char nets[2][VS_MOID_LEN] = { "network-1", "pg-1" };
 	struct vs_template_facts t = { .name = "tpl", .guest = "", .hw = 20,
-		.snapshot = -1, .hot_add = -1, .tools = -1, .nets = nets,
-		.nnets = 1 };
+		.snapshot = -1, .hot_add = -1, .tools = -1, .nnets = 1,
+		.nets = { "network-1", "pg-1" } };
 
 	(void)state;
 	vs_check_template(&site, &t, &found);
@@ -144,6 +144,12 @@ static void a_templates_own_card_is_not_on_the_rdma_network(void **state)
 	assert_int_equal(found.n, 1);
 	assert_int_equal(found.f[0].code, VS_CHECK_APART);
 	assert_non_null(strstr(found.f[0].fix, "vm.network.change -vm tpl"));
+	vs_found_clear(&found);
+	t.passthrough = 1;		/* that card is to go, before all */
+	vs_check_template(&site, &t, &found);
+	assert_int_equal(found.n, 1);
+	assert_int_equal(found.f[0].code, VS_CHECK_TEMPLATE_NIC);
+	t.passthrough = 0;
 	adapter.type = VS_ADAPTER_VMXNET3;
 	vs_check_template(&site, &t, &found);
 	assert_int_equal(found.n, 1);

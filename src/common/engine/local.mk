@@ -8,7 +8,7 @@ core_sources += \
 	src/common/engine/checks/cluster_policy.c src/common/engine/checks/findings_log.c \
 	src/common/engine/checks/networks.c src/common/engine/checks/other_cluster.c \
 	src/common/engine/checks/preflight.c src/common/engine/checks/shared_checks.c \
-	src/common/engine/checks/site_checks.c src/common/engine/checks/site_checks.h \
+	src/common/engine/checks/site_checks.c \
 	src/common/engine/clone_source/blocked.c src/common/engine/clone_source/build.c \
 	src/common/engine/clone_source/clone_source.h \
 	src/common/engine/clone_source/clone_source_i.h \

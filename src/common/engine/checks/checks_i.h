@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of checks/ keep together: no other module includes this. The lock is
- * held. */
+/* What the files of this module share; no other module includes it. The caller
+ * holds the lock. */
 #ifndef VS_ENGINE_CHECKS_I_H
 #define VS_ENGINE_CHECKS_I_H
 
-#include "engine/state/state.h"
+#include "engine/checks/checks.h"
 
 struct vs_missing_privilege { char *key, *name, *privs; enum vs_vc_use use; };
 
-struct vs_checked_template {		/* vs_template_facts, and its texts */
-	char name[VS_LABEL_LEN], guest[64];
-	char nets[8][VS_MOID_LEN];
+struct vs_checked_template {
 	struct vs_template_facts facts;
 	enum vs_vc_template_fault lack;
 };
@@ -49,5 +47,28 @@ struct vs_checks {
 	size_t nstores;
 };
 extern struct vs_checks vs_checks;
+
+/* site_checks.c: nodes of each profile, which the caller frees; what is asked of
+ * the site, which refers to both; and the findings in the place of older ones. */
+int *vs_checks_nodes(const struct vs_core *c);
+struct vs_check_site vs_checks_site(const struct vs_core *c, const int *nodes,
+				    const char *names);
+void vs_checked_set(struct vs_checked **slot, struct vs_found_list *take);
+/* Jobs wait for what a hard finding speaks of: in the preflight. */
+void vs_checks_block(struct vs_core *c);
+/* shared_checks.c: what hosts share; false: the pass has to restart. */
+bool vs_checks_share(struct vs_core *c);
+bool vs_stores_away(void);
+/* findings_log.c: logs what came and what went. */
+void vs_checks_publish(const struct vs_found_list *old,
+		       const struct vs_found_list *now);
+
+/* The preflight's: networks.c, cluster_policy.c, other_cluster.c */
+void vs_networks_check(struct vs_core *c);
+bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a);
+void vs_guards_check(struct vs_core *c);
+void vs_rights_check(struct vs_core *c);
+void vs_other_cluster_check(struct vs_core *c);
+bool vs_other_cluster_is_stale(struct vs_core *c);	/* judge it again */
 
 #endif

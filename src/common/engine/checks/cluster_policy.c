@@ -14,41 +14,39 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/allocation/allocation.h"
-#include "engine/checks/checks.h"
 #include "engine/checks/checks_i.h"
-#include "engine/checks/site_checks.h"
-#include "engine/state/state.h"
 #include "util/mem.h"
 #include "util/time.h"
 
 /* ---- what the slow beat brings ---------------------------------------------- */
 
+/* What can't be read counts as automated. */
+static void automation_text(char *out, size_t size, enum vs_vc_auto is,
+			    const char *of, const char *does,
+			    const char *needs)
+{
+	if (is != VS_VC_AUTO_NO)
+		snprintf(out, size, "%s %s: VMs with VFs need %s", of,
+			 is == VS_VC_AUTO_YES ? does : "can't be read", needs);
+}
+
 static void guard_fill(struct vs_cluster_policy *g,
 		       const struct vs_vc_cluster *cl)
 {
+	VS_FREE char *drs = vs_asprintf("DRS of cluster %s", cl->name);
+	VS_FREE char *ha = vs_asprintf("HA of cluster %s", cl->name);
+
 	vs_strlcpy(g->cluster, cl->moid, sizeof(g->cluster));
 	vs_strlcpy(g->name, cl->name, sizeof(g->name));
 	g->moves = cl->moves;
-	g->drs[0] = g->ha[0] = g->dpm[0] = '\0';
-	if (cl->drs == VS_VC_AUTO_YES)
-		snprintf(g->drs, sizeof(g->drs),
-			 "DRS of cluster %s chooses hosts by itself: VMs with VFs need it off or manual",
-			 cl->name);
-	else if (cl->drs == VS_VC_AUTO_UNKNOWN)
-		snprintf(g->drs, sizeof(g->drs),
-			 "DRS of cluster %s can't be read: VMs with VFs need it off or manual",
-			 cl->name);
+	automation_text(g->drs, sizeof(g->drs), cl->drs, drs,
+			"chooses hosts by itself", "it off or manual");
+	automation_text(g->ha, sizeof(g->ha), cl->ha, ha,
+			"would start VMs again behind Slurm's back",
+			"its restart priority disabled");
 	if (cl->dpm)
 		snprintf(g->dpm, sizeof(g->dpm),
 			 "DPM of cluster %s switches idle hosts off, and wakes none for VMs that are placed on a host: those in standby get no VM until somebody wakes them; set DPM to off or manual, or disable it for the hosts with VFs",
-			 cl->name);
-	if (cl->ha == VS_VC_AUTO_YES)
-		snprintf(g->ha, sizeof(g->ha),
-			 "HA of cluster %s would start VMs again behind Slurm's back: VMs with VFs need its restart priority disabled",
-			 cl->name);
-	else if (cl->ha == VS_VC_AUTO_UNKNOWN)
-		snprintf(g->ha, sizeof(g->ha),
-			 "HA of cluster %s can't be read: VMs with VFs need its restart priority disabled",
 			 cl->name);
 }
 
@@ -74,19 +72,6 @@ static void overrides_set(struct vs_core *c, const struct vs_vc_cluster *cl)
 	}
 }
 
-static bool guards_same(const struct vs_core *c,
-			const struct vs_cluster_policy *now, size_t n)
-{
-	for (size_t i = 0; i < n && n == c->nguards; i++)
-		if (strcmp(now[i].cluster, c->guards[i].cluster) ||
-		    strcmp(now[i].drs, c->guards[i].drs) ||
-		    now[i].moves != c->guards[i].moves ||
-		    strcmp(now[i].ha, c->guards[i].ha) ||
-		    strcmp(now[i].dpm, c->guards[i].dpm))
-			return false;
-	return n == c->nguards;
-}
-
 void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 		   size_t n)
 {
@@ -101,7 +86,8 @@ void vs_guards_set(struct vs_core *c, const struct vs_vc_cluster *clusters,
 		guard_fill(&now[i], &clusters[i]);
 		overrides_set(c, &clusters[i]);
 	}
-	if (was || vs_checks.automated || !guards_same(c, now, n))
+	if (was || vs_checks.automated || n != c->nguards ||
+	    (n && memcmp(now, c->guards, n * sizeof(*now))))
 		vs_nodes_mark_changed(c);
 	free(c->guards);
 	c->guards = now;

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/checks/site_checks.h"
-#include "engine/state/state.h"
+#include "engine/checks/checks_i.h"
 #include "util/mem.h"
 
 struct line {
@@ -54,22 +53,21 @@ static void lines_free(struct line *all)
 
 static void say(const struct vs_found *f, int more, bool gone)
 {
+	const char *code = vs_check_kinds[f->code].code;
+	VS_FREE char *who = vs_asprintf("%s%s%s", f->object,
+					f->pf[0] ? " " : "", f->pf);
 	char others[32] = "";
 
 	if (more)
 		snprintf(others, sizeof(others), " (and %d more)", more);
 	if (gone)
-		vs_info("check=%s no longer so: %s%s%s%s",
-			vs_check_kinds[f->code].code, f->object,
-			f->pf[0] ? " " : "", f->pf, others);
+		vs_info("check=%s no longer so: %s%s", code, who, others);
 	else if (f->severity == VS_HARD)
-		vs_error("check=%s %s%s%s%s: %s; should be: %s (svf check)",
-			 vs_check_kinds[f->code].code, f->object,
-			 f->pf[0] ? " " : "", f->pf, others, f->is, f->should);
+		vs_error("check=%s %s%s: %s; should be: %s (svf check)", code,
+			 who, others, f->is, f->should);
 	else
-		vs_info("warning: check=%s %s%s%s%s: %s; should be: %s (svf check)",
-			vs_check_kinds[f->code].code, f->object,
-			f->pf[0] ? " " : "", f->pf, others, f->is, f->should);
+		vs_info("warning: check=%s %s%s: %s; should be: %s (svf check)",
+			code, who, others, f->is, f->should);
 }
 
 /* Those of one code that were not met in the other list. */

@@ -13,10 +13,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "engine/checks/checks.h"
 #include "engine/checks/checks_i.h"
-#include "engine/checks/site_checks.h"
-#include "engine/state/state.h"
 #include "util/mem.h"
 
 static bool takes_vf(const struct vs_core *c, size_t a)
@@ -39,13 +36,14 @@ bool vs_host_draws(const struct vs_core *c, const struct vs_host *h, size_t a)
 	return false;
 }
 
-static bool allowed_cluster(const struct vs_core *c, const struct vs_host *h)
+/* Adds a finding, why, and blocks new jobs of the adapter. */
+static void block_adapter(struct vs_core *c, size_t a, const char *why,
+			  enum vs_check code, const char *is,
+			  const char *should, const char *fix)
 {
-	return vs_host_cluster(c, h) >= 0;
-}
-
-static void bar_adapter(struct vs_core *c, size_t a, const char *why)
-{
+	vs_finding_add(VS_STOPS_JOBS,
+		       &(struct vs_says) { code, c->adapters[a].name, is,
+					   should, fix }, "%s", why);
 	for (size_t p = 0; p < c->nprofiles; p++)
 		if (c->profiles[p].adapter == &c->adapters[a] ||
 		    c->profiles[p].adapter->with == &c->adapters[a])
@@ -59,7 +57,7 @@ bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
 		       size_t a)
 {
 	vs_assert_locked();
-	return takes_vf(c, a) && h->pfs_known && allowed_cluster(c, h) &&
+	return takes_vf(c, a) && h->pfs_known && vs_host_cluster(c, h) >= 0 &&
 	       vs_adapter_nics(&c->adapters[a]) &&
 	       vs_host_has_net(h, c->nets[a].moid) && !vs_host_draws(c, h, a);
 }
@@ -70,7 +68,7 @@ static bool unreachable(const struct vs_core *c, size_t a, bool *no_net)
 
 	*no_net = true;
 	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
-		if (!allowed_cluster(c, h))
+		if (vs_host_cluster(c, h) < 0)
 			continue;
 		if (!h->pfs_known ||
 		    (!h->nnets && vs_adapter_nics(&c->adapters[a])))
@@ -98,14 +96,9 @@ static void no_named(struct vs_core *c, size_t a)
 		 "AdapterName=%s: no host offers devices of %s: install its vendor's driver on the hosts, and see that the class is no card's on a network (hardware.dvxClasses)" :
 		 "AdapterName=%s: no host offers %s: install the GPU vendor's manager on the hosts, and set their GPUs to \"shared direct\" (vSphere Client: host, Configure, Graphics)",
 		 ad->name, should);
-	vs_finding_add(
-		VS_STOPS_JOBS,
-		&(struct vs_says) {
-			VS_CHECK_ADAPTER_UPLINK, ad->name, "no device", should,
-			class ? "govc object.collect -json HOST hardware.dvxClasses" :
-				"govc host.esxcli -host HOST graphics host set --default-type SharedPassthru" },
-		"%s", why);
-	bar_adapter(c, a, why);
+	block_adapter(c, a, why, VS_CHECK_ADAPTER_UPLINK, "no device", should,
+		      class ? "govc object.collect -json HOST hardware.dvxClasses" :
+		      "govc host.esxcli -host HOST graphics host set --default-type SharedPassthru");
 }
 
 static void no_device(struct vs_core *c, size_t a)
@@ -124,13 +117,8 @@ static void no_device(struct vs_core *c, size_t a)
 	snprintf(why, sizeof(why),
 		 "AdapterName=%s: no host offers a device of %s: switch passthrough on for it (vSphere Client: host, Configure, PCI Devices), and reboot the host if it asks for that",
 		 ad->name, ids);
-	vs_finding_add(
-		VS_STOPS_JOBS,
-		&(struct vs_says) {
-			VS_CHECK_ADAPTER_UPLINK, ad->name, "no device", ids,
-			"govc host.esxcli -host HOST hardware pci pcipassthru set -d ADDRESS -e true -a" },
-		"%s", why);
-	bar_adapter(c, a, why);
+	block_adapter(c, a, why, VS_CHECK_ADAPTER_UPLINK, "no device", ids,
+		      "govc host.esxcli -host HOST hardware pci pcipassthru set -d ADDRESS -e true -a");
 }
 
 static void check_uplinks(struct vs_core *c, size_t a)
@@ -160,15 +148,9 @@ static void check_uplinks(struct vs_core *c, size_t a)
 		snprintf(why, sizeof(why),
 			 "AdapterName=%s: on no host an uplink of Network=%s has VFs",
 			 ad->name, ad->network);
-	vs_finding_add(VS_STOPS_JOBS,
-		       &(struct vs_says) { no_net ? VS_CHECK_ADAPTER_NETWORK :
-						    VS_CHECK_ADAPTER_UPLINK,
-					   ad->name,
-					   no_net ? "on no host" :
-						    "no uplink with VFs",
-					   ad->network, fix },
-		       "%s", why);
-	bar_adapter(c, a, why);
+	block_adapter(c, a, why, no_net ? VS_CHECK_ADAPTER_NETWORK :
+		      VS_CHECK_ADAPTER_UPLINK, no_net ? "on no host" :
+		      "no uplink with VFs", ad->network, fix);
 }
 
 /* True: it can't be used, whatever hosts have. */
@@ -189,13 +171,10 @@ static bool check_segment(struct vs_core *c, size_t a)
 			 vs_adapter_type_info(ad)->name);
 	else
 		return false;
-	vs_finding_add(VS_STOPS_JOBS, &(struct vs_says) {
-		       VS_CHECK_ADAPTER_NSX, ad->name, net->opaque ?
-		       "an opaque network" : "an NSX segment",
-		       "a port group with a VLAN",
-		       "govc dvs.portgroup.add -dvs SWITCH -vlan VLAN NAME" },
-		       "%s", why);
-	bar_adapter(c, a, why);
+	block_adapter(c, a, why, VS_CHECK_ADAPTER_NSX, net->opaque ?
+		      "an opaque network" : "an NSX segment",
+		      "a port group with a VLAN",
+		      "govc dvs.portgroup.add -dvs SWITCH -vlan VLAN NAME");
 	return true;
 }
 
@@ -258,7 +237,7 @@ static int pool_vfs(const struct vs_core *c, const size_t *pool, size_t which)
 	int vfs = 0;
 
 	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
-		if (!allowed_cluster(c, h))
+		if (vs_host_cluster(c, h) < 0)
 			continue;
 		for (int p = 0; p < h->npfs; p++)
 			for (size_t a = 0; a < c->conf->nadapters; a++)
@@ -322,20 +301,12 @@ static void broken_rule_a(struct vs_core *c, const size_t *pool, size_t a,
 /* How many nodes of an adapter whose VMs take several VFs the hosts hold. */
 static size_t rails_room(const struct vs_core *c, size_t a)
 {
-	const struct vs_adapter *ad = &c->adapters[a];
-	int free[VS_HOST_PFS], n;
 	size_t room = 0;
 
-	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next) {
-		if (!allowed_cluster(c, h))
-			continue;
-		n = 0;
-		for (int p = 0; p < h->npfs; p++)
-			if (vs_pf_draws(c, a, &h->pfs[p]))
-				free[n++] = h->pfs[p].vfs;
-		room += (size_t)vs_rails_capacity(free, n, vs_adapter_vfs(ad),
-						  ad->rails);
-	}
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
+		if (vs_host_cluster(c, h) >= 0)
+			room += (size_t)vs_host_vf_vms(h, &c->adapters[a],
+						       &c->nets[a]);
 	return room;
 }
 

@@ -12,10 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "engine/allocation/allocation.h"
-#include "engine/checks/checks.h"
 #include "engine/checks/checks_i.h"
-#include "engine/checks/site_checks.h"
-#include "engine/state/state.h"
 #include "util/mem.h"
 
 #define MOST 8			/* clusters that are told by their ids */

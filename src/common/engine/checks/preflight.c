@@ -29,11 +29,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/allocation/allocation.h"
-#include "engine/checks/checks.h"
 #include "engine/checks/checks_i.h"
-#include "engine/checks/site_checks.h"
 #include "engine/inventory/inventory.h"
-#include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"

@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/checks/checks_i.h"
-#include "engine/checks/site_checks.h"
 #include "engine/clone_source/clone_source.h"
 #include "engine/inventory/inventory.h"
-#include "engine/state/state.h"
 #include "util/mem.h"
 
 bool vs_stores_away(void)
@@ -57,12 +55,12 @@ static void missing_add(const struct vs_core *c,
 {
 	bool hostless = c->now[profile].hostless;
 
-	vs_found_add(l, VS_CHECK_TEMPLATE_MISSING, t->name,
+	vs_found_add(l, VS_CHECK_TEMPLATE_MISSING, t->facts.name,
 		     vs_strdup(c->now[profile].missing),
 		     vs_strdup(hostless ? "a template whose host is connected" :
 			       "a template that can be read"),
 		     hostless ? vs_template_host_fix(c, profile) :
-		     vs_template_fix(t->name, t->lack, c->conf->username));
+		     vs_template_fix(t->facts.name, t->lack, c->conf->username));
 }
 
 static void templates_check(struct vs_core *c, const struct vs_check_site *s,
@@ -74,7 +72,8 @@ static void templates_check(struct vs_core *c, const struct vs_check_site *s,
 		bool wanted = false;
 
 		for (size_t p = 0; p < c->nprofiles; p++) {
-			if (strcmp(c->profiles[p].template_name, t->name))
+			if (strcmp(c->profiles[p].template_name,
+				   t->facts.name))
 				continue;
 			wanted |= s->nodes[p] > 0;
 			if (c->now[p].missing[0])

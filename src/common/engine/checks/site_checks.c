@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/checks/checks_i.h"
-#include "engine/checks/site_checks.h"
 #include "engine/hosts/hosts.h"
 #include "engine/inventory/inventory.h"
-#include "engine/state/state.h"
 #include "util/mem.h"
 
 #define AGAIN_MS 1000
@@ -46,7 +44,7 @@ struct vs_check_site vs_checks_site(const struct vs_core *c, const int *nodes,
 
 /* ---- findings, kept ---------------------------------------------------------- */
 
-struct vs_checked *vs_checked_use(struct vs_checked *k)
+static struct vs_checked *vs_checked_use(struct vs_checked *k)
 {
 	if (k)
 		k->users++;
@@ -109,23 +107,17 @@ static void host_look(struct vs_core *c, struct vs_host *h, void *arg)
 }
 
 /* Returns false if the pass has to restart. */
-static bool hosts_look(struct vs_core *c, struct vs_usual *usual,
-		       struct vs_found_list *found)
+static bool hosts_check(struct vs_core *c)
 {
 	VS_FREE int *nodes = vs_checks_nodes(c);
 	VS_FREE char *names = vs_stores_named(c->conf);
-	struct look l = { vs_checks_site(c, nodes, names), usual, found };
-
-	return vs_each_host(c, host_count, &l) && vs_each_host(c, host_look, &l);
-}
-
-static bool hosts_check(struct vs_core *c)
-{
 	struct vs_found_list found = { .f = NULL };
-	struct vs_usual *usual = vs_usual_new();
-	bool done = hosts_look(c, usual, &found);
+	struct look l = { vs_checks_site(c, nodes, names), vs_usual_new(),
+			  &found };
+	bool done = vs_each_host(c, host_count, &l) &&
+		vs_each_host(c, host_look, &l);
 
-	vs_usual_free(usual);
+	vs_usual_free(l.usual);
 	if (!done) {
 		vs_found_clear(&found);
 		return false;
@@ -191,33 +183,27 @@ static int three(enum vs_vc_auto a)
 void vs_checks_template(const struct vs_vc_template *t)
 {
 	struct vs_checks *k = &vs_checks;
-	struct vs_checked_template *to;
+	struct vs_template_facts *f;
 	size_t i = 0;
 
 	vs_assert_locked();
-	while (i < k->ntemplates && strcmp(k->templates[i].name, t->name))
+	while (i < k->ntemplates && strcmp(k->templates[i].facts.name, t->name))
 		i++;
 	if (i == k->ntemplates)
 		k->templates = vs_realloc(k->templates, ++k->ntemplates,
 					  sizeof(*k->templates));
-	to = &k->templates[i];
-	vs_strlcpy(to->name, t->name, sizeof(to->name));
-	vs_strlcpy(to->guest, t->guest ? t->guest : "", sizeof(to->guest));
-	to->lack = t->lack;
-	to->facts = (struct vs_template_facts) {
+	k->templates[i].lack = t->lack;
+	f = &k->templates[i].facts;
+	*f = (struct vs_template_facts) {
 		.hw = t->hw, .passthrough = t->passthrough, .bios = t->bios,
 		.snapshot = three(t->snapshot), .hot_add = three(t->hot_add),
 		.tools = three(t->tools),
 	};
-	for (size_t n = 0; n < t->nnets && n < VS_COUNT(to->nets); n++)
-		vs_strlcpy(to->nets[to->facts.nnets++], t->nets[n].moid,
-			   sizeof(to->nets[0]));
-	/* The array may have moved. */
-	for (i = 0; i < k->ntemplates; i++) {
-		k->templates[i].facts.name = k->templates[i].name;
-		k->templates[i].facts.nets = k->templates[i].nets;
-		k->templates[i].facts.guest = k->templates[i].guest;
-	}
+	vs_strlcpy(f->name, t->name, sizeof(f->name));
+	vs_strlcpy(f->guest, t->guest ? t->guest : "", sizeof(f->guest));
+	for (; f->nnets < t->nnets && f->nnets < VS_COUNT(f->nets); f->nnets++)
+		vs_strlcpy(f->nets[f->nnets], t->nets[f->nnets].moid,
+			   sizeof(f->nets[0]));
 	k->site_stale = k->stale = true;
 }
 

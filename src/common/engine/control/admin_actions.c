@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include "engine/checks/site_checks.h"
+#include "engine/checks/checks.h"
 #include "engine/clone_source/clone_source.h"
 #include "engine/control/control.h"
 #include "engine/hosts/hosts.h"

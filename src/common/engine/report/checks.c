@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/allocation/allocation.h"
-#include "engine/checks/site_checks.h"
+#include "engine/checks/checks.h"
 #include "engine/hosts/hosts.h"
 #include "engine/report/report.h"
 #include "engine/report/report_i.h"

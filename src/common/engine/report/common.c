@@ -6,7 +6,7 @@
  */
 #include <string.h>
 #include "engine/allocation/allocation.h"
-#include "engine/checks/site_checks.h"
+#include "engine/checks/checks.h"
 #include "engine/report/report.h"
 #include "engine/state/state.h"
 #include "util/json.h"

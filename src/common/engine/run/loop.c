@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include "engine/allocation/allocation.h"
 #include "engine/checks/checks.h"
-#include "engine/checks/site_checks.h"
 #include "engine/clone_source/clone_source.h"
 #include "engine/control/control.h"
 #include "engine/forecast/forecast.h"

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "engine/checks/checks.h"
-#include "engine/checks/site_checks.h"
 #include "engine/clone_source/clone_source.h"
 #include "engine/hosts/hosts.h"
 #include "engine/inventory/inventory.h"

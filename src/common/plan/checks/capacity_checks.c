@@ -28,18 +28,6 @@ static int64_t vm_mb(const struct vs_profile *p)
 	return vs_profile_reserved_mb(p) + vs_profile_overhead_mb(p);
 }
 
-static int vfs_serve(const struct vs_check_site *s, const struct vs_host *h,
-		     size_t a)
-{
-	const struct vs_adapter *ad = &s->adapters[a];
-	int free[VS_HOST_PFS], n = 0;
-
-	for (int i = 0; i < h->npfs; i++)
-		if (vs_pf_reaches(ad, &s->nets[a], &h->pfs[i]))
-			free[n++] = h->pfs[i].vfs;
-	return vs_rails_capacity(free, n, vs_adapter_vfs(ad), ad->rails);
-}
-
 static struct fit fit_of(const struct vs_check_site *s,
 			 const struct vs_host *h, size_t p)
 {
@@ -51,7 +39,8 @@ static struct fit fit_of(const struct vs_check_site *s,
 	if (!s->nodes[p] || !vs_check_takes_vf(prof->adapter) ||
 	    !vs_host_has_net(h, s->nets[a].moid))
 		return f;
-	f.vfs = f.mem = f.cores = least(vfs_serve(s, h, a), s->nodes[p]);
+	f.vfs = f.mem = f.cores = least(vs_host_vf_vms(h, prof->adapter,
+							   &s->nets[a]), s->nodes[p]);
 	if (h->memory_mb)
 		f.mem = least(h->memory_mb / vm_mb(prof), f.vfs);
 	if (h->cores && prof->latency_high && prof->vcpus)

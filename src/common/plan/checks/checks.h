@@ -48,13 +48,13 @@ void vs_found_sort(struct vs_found_list *l);
 
 /* ---- facts -------------------------------------------------------------- */
 struct vs_template_facts {
-	const char *name;		/* as configured */
-	const char *guest;		/* guestId, "" unknown */
+	char name[VS_LABEL_LEN];	/* as configured */
+	char guest[64];			/* guestId, "" unknown */
 	int hw;				/* 0 unknown */
 	bool bios;			/* known to boot by BIOS */
 	int passthrough;		/* VFs or devices of a host in it */
 	int snapshot, hot_add, tools;	/* 1, 0, -1 unknown */
-	char (*nets)[VS_MOID_LEN];	/* moIds, of its own cards */
+	char nets[8][VS_MOID_LEN];	/* moIds, of its own cards */
 	size_t nnets;
 };
 

@@ -73,3 +73,14 @@ int vs_rails_capacity(const int *free, int npfs, int vfs, bool rails)
 		room = (int)(sum / vfs);
 	}
 }
+
+int vs_host_vf_vms(const struct vs_host *h, const struct vs_adapter *a,
+		   const struct vs_network *net)
+{
+	int vfs[VS_HOST_PFS], n = 0;
+
+	for (int i = 0; i < h->npfs; i++)
+		if (vs_pf_reaches(a, net, &h->pfs[i]))
+			vfs[n++] = h->pfs[i].vfs;
+	return vs_rails_capacity(vfs, n, vs_adapter_vfs(a), a->rails);
+}

@@ -19,6 +19,10 @@ struct vs_network {		/* where an adapter's cards connect */
 /* How many VMs find that many VFs each, with rails on as many PFs? */
 int vs_rails_capacity(const int *free, int npfs, int vfs, bool rails);
 
+/* How many VMs of an adapter with VFs do all VFs of the host's PFs serve? */
+int vs_host_vf_vms(const struct vs_host *h, const struct vs_adapter *a,
+		   const struct vs_network *net);
+
 /* Does the adapter's port group reach the host? One of devices has none, and
  * needs none. net may be NULL: it is not known. */
 bool vs_host_on_net(const struct vs_host *h, const struct vs_adapter *a,
