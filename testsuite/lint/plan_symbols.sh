@@ -6,7 +6,7 @@
 set -eu
 
 # realloc is not among them: memory comes from util/mem, which aborts.
-allowed='abort|free|qsort|snprintf|vsnprintf|strcasecmp|strcmp|strncmp|strlen|strchr|strspn|memchr|memcmp|memcpy|memmove|memset'
+allowed='abort|free|qsort|snprintf|vsnprintf|strcasecmp|strcmp|strncmp|strlen|strchr|strspn|strcspn|strstr|memchr|memcmp|memcpy|memmove|memset'
 # What the compiler adds by itself: GOT, stack protector, _FORTIFY_SOURCE's
 # checked twins of the above, sanitizers, gcov.
 compiler="_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__($allowed)_chk|__(asan|ubsan|tsan|sanitizer)_.*|__gcov_.*"

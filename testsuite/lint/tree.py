@@ -293,8 +293,8 @@ def rule_codes(files):
     tests = [ast.parse(text(f)) for f in files
              if re.match(r"testsuite/system/test_\w+\.py$", f)]
     have = {w for t in tests for w in asserted(t)}
-    for code in re.findall(r'\[VS_CHECK_\w+\] = \{ "([\w-]+)"',
-                           text("src/common/plan/checks/check_codes.c")):
+    for code in re.findall(r'^(?:CHECK|FOUND)\(VS_CHECK_\w+, "([\w-]+)"',
+                           text("src/common/plan/checks/check_rows.h"), re.M):
         if code not in have:
             yield code, f"no test in testsuite/system finds {code}"
 

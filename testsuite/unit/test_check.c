@@ -35,6 +35,22 @@ static void what_is_not_read_is_one_finding_that_bars_nothing(void **state)
 	assert_string_equal(found.f[0].bars, "");
 }
 
+/* Each value that stands for "unknown" would be a finding if it were judged. */
+static void what_needs_an_unknown_fact_is_not_judged(void **state)
+{
+	struct vs_host *h = host(2);
+
+	(void)state;
+	h->max_hw = h->cores = h->nnets = h->nstores = 0;
+	h->memory_mb = 0;
+	h->stores_known = h->pfs_known = false;
+	h->facts->setup.power[0] = h->facts->setup.build[0] = '\0';
+	h->facts->setup.clocks = h->facts->setup.reboot = -1;
+	finds(VS_CHECK_HOST_UNREAD, "govc permissions.set");
+	assert_string_equal(found.f[0].is, "not read: power policy, product, "
+			    "time servers, PFs, need of a reboot");
+}
+
 /* ---- VFs -------------------------------------------------------------------- */
 
 static void vfs_are_judged_in_the_order_in_which_they_are_mended(void **state)
@@ -363,6 +379,15 @@ static void firmware_is_compared_within_a_family_of_cards(void **state)
 	finds(VS_CHECK_FIRMWARE_ODD, "mlxfwmanager -y -d 0000:3b:00.0");
 }
 
+static void a_host_that_is_too_old_is_not_odd_beside(void **state)
+{
+	(void)state;
+	vs_strlcpy(host(2)->facts->setup.build, "90", 16);
+	finds(VS_CHECK_ESXI_ODD, "software profile update");
+	host(2)->max_hw = profile.template_hw - 1;
+	finds(VS_CHECK_ESXI_OLD, "software profile update");
+}
+
 /* ---- room ----------------------------------------------------------------------- */
 
 static void the_cores_of_esxi_are_no_vms(void **state)
@@ -484,6 +509,7 @@ int main(void)
 		T(a_sound_site_finds_nothing),
 		T(of_a_host_that_is_away_nothing_is_said),
 		T(what_is_not_read_is_one_finding_that_bars_nothing),
+		T(what_needs_an_unknown_fact_is_not_judged),
 		T(vfs_are_judged_in_the_order_in_which_they_are_mended),
 		T(the_firmwares_number_is_a_finding_of_its_own),
 		T(a_reboot_is_waited_for),
@@ -502,6 +528,7 @@ int main(void)
 		T(a_host_without_such_a_card_is_no_hard_finding),
 		T(the_odd_one_is_told_on_either_side_of_a_roll_out),
 		T(firmware_is_compared_within_a_family_of_cards),
+		T(a_host_that_is_too_old_is_not_odd_beside),
 		T(the_cores_of_esxi_are_no_vms),
 		T(memory_counts_with_its_overhead),
 		T(one_device_that_is_left_out_has_no_others),

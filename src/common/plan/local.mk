@@ -56,6 +56,8 @@ core_sources += \
 	src/common/plan/checks/capacity_checks.c \
 	src/common/plan/checks/check_codes.c \
 	src/common/plan/checks/check_codes.h \
+	src/common/plan/checks/check_rows.h \
+	src/common/plan/checks/check_table.c \
 	src/common/plan/checks/checks.h \
 	src/common/plan/checks/checks_i.h \
 	src/common/plan/checks/findings.c \

@@ -44,16 +44,22 @@ char *vs_strdup(const char *s)
 	return s ? must(strdup(s), "strdup") : NULL;
 }
 
-char *vs_asprintf(const char *fmt, ...)
+char *vs_vasprintf(const char *fmt, va_list ap)
 {
 	char *s = NULL;
+
+	return must(vasprintf(&s, fmt, ap) < 0 ? NULL : s, "asprintf");
+}
+
+char *vs_asprintf(const char *fmt, ...)
+{
 	va_list ap;
+	char *s;
 
 	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) < 0)
-		s = NULL;
+	s = vs_vasprintf(fmt, ap);
 	va_end(ap);
-	return must(s, "asprintf");
+	return s;
 }
 
 int vs_str_replace(char **slot, const char *s)

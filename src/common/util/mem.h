@@ -6,12 +6,15 @@
 #ifndef VS_UTIL_MEM_H
 #define VS_UTIL_MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 void *vs_calloc(size_t n, size_t size);
 void *vs_realloc(void *p, size_t n, size_t size);
 char *vs_strdup(const char *s);			/* NULL gives NULL */
 char *vs_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *vs_vasprintf(const char *fmt, va_list ap)
+	__attribute__((format(printf, 1, 0)));
 
 /* Replace the string *slot owns by a copy of s (or NULL). True if changed. */
 int vs_str_replace(char **slot, const char *s);

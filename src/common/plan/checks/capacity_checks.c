@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks of room for all VMs at once: on a host for as many as its VFs
+ * The judges of room for all VMs at once: on a host for as many as its VFs
  * serve, on datastores and in resource pools for all nodes that may use them.
  *
  * Rules: a host's VFs may go unused where all nodes find room on the hosts
@@ -61,68 +61,51 @@ void vs_usual_count_capacity(struct vs_usual *u, const struct vs_check_site *s,
 	}
 }
 
-static char *should_hold(const struct vs_check_site *s, size_t p, int64_t fit)
-{
-	return vs_asprintf("room for all %d nodes of adapter %s: the hosts have it for %lld",
-			   s->nodes[p], s->profiles[p].adapter->name,
-			   (long long)fit);
-}
-
-static void too_little_memory(const struct vs_check_site *s,
-			      const struct vs_usual *u, const struct vs_host *h,
-			      size_t p, const struct fit *f,
-			      struct vs_found_list *l)
-{
-	int64_t mb = vm_mb(&s->profiles[p]);
-	int64_t each = h->memory_mb / f->vfs - 64 - 8 * s->profiles[p].vcpus;
-
-	vs_found_add(l, VS_CHECK_HOST_MEMORY_VFS, h->name,
-		vs_asprintf("its VFs serve %d VMs x %lld MB = %lld MB, it has %lld MB: %d fit",
-			    f->vfs, (long long)mb, (long long)mb * f->vfs,
-			    (long long)h->memory_mb, f->mem),
-		should_hold(s, p, u->fits[p].mem),
-		vs_asprintf("vsphere.conf: PartitionName=... Memory=%lld	# or fewer nodes",
-			    (long long)(each > 0 ? each * 100 / 101 / 4 * 4 :
-					0)));
-}
-
-static void too_few_cores(const struct vs_check_site *s,
-			  const struct vs_usual *u, const struct vs_host *h,
-			  size_t p, const struct fit *f,
-			  struct vs_found_list *l)
-{
-	int vcpus = s->profiles[p].vcpus, cores = vs_host_vm_cores(h);
-
-	vs_found_add(l, VS_CHECK_HOST_CORES_VFS, h->name,
-		vs_asprintf("its VFs serve %d VMs x %d cores = %d, it has %d for VMs: %d fit",
-			    f->vfs, vcpus, vcpus * f->vfs, cores, f->cores),
-		should_hold(s, p, u->fits[p].cores),
-		vs_asprintf("vsphere.conf: PartitionName=... CPUs=%d	# or fewer nodes",
-			    cores / f->vfs > 0 ? cores / f->vfs : 1));
-}
+#define ROOM SHOULD "room for all %d nodes of adapter %s: the hosts have it for %lld"
 
 /* Of several partitions the first: they share the host. That not even one VM
  * fits is a finding of its own. */
-void vs_check_host_capacity(const struct vs_check_site *s,
-			    const struct vs_usual *u, const struct vs_host *h,
-			    struct vs_found_list *l)
+bool vs_judge_memory_vfs(struct vs_subject *k)
 {
-	bool mem = false, cores = false;
+	const struct vs_check_site *s = k->site;
+	long long has = k->host->memory_mb;
 
-	for (size_t p = 0; u->fits && p < s->nprofiles; p++) {
-		struct fit f = fit_of(s, h, p);
+	for (size_t p = 0; k->usual->fits && p < s->nprofiles; p++) {
+		long long mb = vm_mb(&s->profiles[p]), each;
+		long long all = k->usual->fits[p].mem;
+		struct fit f = fit_of(s, k->host, p);
 
-		if (!mem && f.mem && f.mem < f.vfs &&
-		    u->fits[p].mem < s->nodes[p]) {
-			too_little_memory(s, u, h, p, &f, l);
-			mem = true;
-		}
-		if (!cores && f.cores && f.cores < f.vfs &&
-		    u->fits[p].cores < s->nodes[p]) {
-			too_few_cores(s, u, h, p, &f, l);
-			cores = true;
-		}
+		if (!f.mem || f.mem >= f.vfs || all >= s->nodes[p])
+			continue;
+		each = has / f.vfs - 64 - 8 * s->profiles[p].vcpus;
+		return vs_check_find(k, "its VFs serve %d VMs x %lld MB = %lld MB, it has %lld MB: %d fit"
+			ROOM FIX "vsphere.conf: PartitionName=... Memory=%lld	# or fewer nodes",
+			f.vfs, mb, mb * f.vfs, has, f.mem, s->nodes[p],
+			s->profiles[p].adapter->name, all,
+			each > 0 ? each * 100 / 101 / 4 * 4 : 0);
 	}
+	return false;
+}
+
+bool vs_judge_cores_vfs(struct vs_subject *k)
+{
+	const struct vs_check_site *s = k->site;
+	int cores = vs_host_vm_cores(k->host);
+
+	for (size_t p = 0; k->usual->fits && p < s->nprofiles; p++) {
+		int vcpus = s->profiles[p].vcpus;
+		long long all = k->usual->fits[p].cores;
+		struct fit f = fit_of(s, k->host, p);
+
+		if (!f.cores || f.cores >= f.vfs || all >= s->nodes[p])
+			continue;
+		return vs_check_find(k, "its VFs serve %d VMs x %d cores = %d, it has %d for VMs: %d fit"
+			ROOM FIX "vsphere.conf: PartitionName=... CPUs=%d	# or fewer nodes",
+			f.vfs, vcpus, vcpus * f.vfs, cores, f.cores,
+			s->nodes[p], s->profiles[p].adapter->name, all,
+			cores / f.vfs > 0 ? cores / f.vfs : 1);
+	}
+	return false;
 }
 
 /* ---- what many share ------------------------------------------------------- */

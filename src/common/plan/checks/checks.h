@@ -99,26 +99,18 @@ void vs_usual_count(struct vs_usual *u, const struct vs_check_site *s,
 /* What it could hold: of all hosts, those that are away too. */
 void vs_usual_count_capacity(struct vs_usual *u, const struct vs_check_site *s,
 			     const struct vs_host *h);
-/* The value that most have; of those that as many have, the greatest. NULL:
- * none is known. *n: how many have it, *others: how many have another. */
-const char *vs_usual_value(const struct vs_usual *u, const char *kind,
-			   const char *key, int *n, int *others);
 
 /* The name of the switch of this network, as some host has it, or "SWITCH". */
 const char *vs_check_switch_name(const struct vs_inventory *inv,
 				 const struct vs_network *net);
-/* How many have this value. */
-int vs_usual_has(const struct vs_usual *u, const char *kind, const char *key,
-		 const char *value);
-
 /* The command that lets the account read all. user may be NULL or "". */
 char *vs_check_readonly(const char *user);
 
 /* ---- checks --------------------------------------------------------------- */
-void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
+/* Each adds what the rows of check_table.c find: of a host and its PFs ... */
+void vs_check_host(const struct vs_check_site *s, struct vs_usual *u,
 		   const struct vs_host *h, struct vs_found_list *l);
-void vs_check_pfs(const struct vs_check_site *s, const struct vs_usual *u,
-		  const struct vs_host *h, struct vs_found_list *l);
+/* ... of a template ... */
 void vs_check_template(const struct vs_check_site *s,
 		       const struct vs_template_facts *t,
 		       struct vs_found_list *l);

@@ -93,17 +93,26 @@ void vs_usual_free(struct vs_usual *u)
 	free(u);
 }
 
+/* name: the kind and the key. */
+static struct usual *usual_get(const struct vs_usual *u, const char *kind,
+			       const char *key, char name[256])
+{
+	struct usual *s;
+
+	snprintf(name, 256, "%s %s", kind, key);
+	HASH_FIND_STR(u->all, name, s);
+	return s;
+}
+
 void vs_usual_add(struct vs_usual *u, const char *kind, const char *key,
 		  const char *value)
 {
 	char name[256];
-	struct usual *s;
+	struct usual *s = usual_get(u, kind, key, name);
 	size_t i;
 
 	if (!value[0])
 		return;
-	snprintf(name, sizeof(name), "%s %s", kind, key);
-	HASH_FIND_STR(u->all, name, s);
 	if (!s) {
 		s = vs_calloc(1, sizeof(*s));
 		s->key = vs_strdup(name);
@@ -123,11 +132,9 @@ const char *vs_usual_value(const struct vs_usual *u, const char *kind,
 {
 	const struct value *most = NULL;
 	char name[256];
-	struct usual *s;
+	const struct usual *s = usual_get(u, kind, key, name);
 	int all = 0;
 
-	snprintf(name, sizeof(name), "%s %s", kind, key);
-	HASH_FIND_STR(u->all, name, s);
 	for (size_t i = 0; s && i < s->n; i++) {
 		const struct value *v = &s->v[i];
 
@@ -145,41 +152,10 @@ int vs_usual_has(const struct vs_usual *u, const char *kind, const char *key,
 		 const char *value)
 {
 	char name[256];
-	struct usual *s;
+	const struct usual *s = usual_get(u, kind, key, name);
 
-	snprintf(name, sizeof(name), "%s %s", kind, key);
-	HASH_FIND_STR(u->all, name, s);
 	for (size_t i = 0; s && i < s->n; i++)
 		if (!strcmp(s->v[i].text, value))
 			return s->v[i].n;
 	return 0;
-}
-
-void vs_usual_count(struct vs_usual *u, const struct vs_check_site *s,
-		    const struct vs_host *h)
-{
-	char key[VS_MOID_LEN * 2 + 2];
-
-	for (size_t a = 0; h->nnets && a < s->nadapters; a++) {
-		snprintf(key, sizeof(key), "%s %s", h->cluster, s->nets[a].moid);
-		vs_usual_add(u, "net", key,
-			     vs_host_has_net(h, s->nets[a].moid) ? "yes" : "no");
-		if (h->pfs_known && vs_host_has_net(h, s->nets[a].moid) &&
-		    vs_check_takes_vf(&s->adapters[a]))
-			vs_usual_add(u, "uplink", key,
-				     vs_check_has_pf(s, h, a, "") ? "yes" : "no");
-	}
-	if (!h->facts)
-		return;
-	snprintf(key, sizeof(key), "%s-%s", h->facts->setup.version,
-		 h->facts->setup.build);
-	if (h->facts->setup.build[0])
-		vs_usual_add(u, "esxi", "", key);
-	for (size_t i = 0; i < h->facts->nswitches; i++) {
-		const struct vs_switch_facts *sw = &h->facts->switches[i];
-
-		snprintf(key, sizeof(key), "%d", sw->mtu);
-		vs_usual_add(u, "mtu", sw->uuid, sw->mtu ? key : "");
-	}
-	vs_usual_count_pfs(u, s, h);
 }

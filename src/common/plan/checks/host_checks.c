@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks of a host as a whole: ESXi, its power policy and clock, what of
+ * The judges of a host as a whole: ESXi, its power policy and clock, what of
  * the site's it can reach, whether the largest VM fits, which devices it keeps
- * for itself (its administrator may want that: a warning). What is not known of
- * a host that is connected is one finding, "host-unread".
+ * for itself (its administrator may want that: a warning).
  */
 #include <stdio.h>
 #include <string.h>
@@ -36,137 +35,97 @@ char *vs_check_readonly(const char *user)
 			   user && user[0] ? user : "USER");
 }
 
-char *vs_check_reboot(const struct vs_host *h, const char *commands)
-{
-	return vs_asprintf(
-		"govc host.maintenance.enter %s\n"
-		"%s%s"
-		"govc host.shutdown -r %s\n"
-		"govc object.collect -wait 15m \"$(govc find / -type h -name %s)\" -runtime.connectionState notResponding\n"
-		"govc object.collect -wait 60m \"$(govc find / -type h -name %s)\" -runtime.connectionState connected\n"
-		"govc host.maintenance.exit %s",
-		h->name, commands, commands[0] ? "\n" : "", h->name, h->name,
-		h->name, h->name);
-}
-
-/* Another ESXi. */
-static char *esxi_update(const struct vs_host *h)
-{
-	VS_FREE char *update = vs_asprintf(
-		"govc host.esxcli -host %s software profile update -d DEPOT -p PROFILE",
-		h->name);
-
-	return vs_check_reboot(h, update);
-}
-
 /* ---- what the configuration asks of this host ---------------------------- */
-
-static size_t adapter_of(const struct vs_check_site *s, size_t profile)
-{
-	return (size_t)(s->profiles[profile].adapter - s->adapters);
-}
 
 /* Could VMs of this profile be on it at all? */
 static bool concerns(const struct vs_check_site *s, const struct vs_host *h,
 		     size_t profile)
 {
+	const struct vs_adapter *a = s->profiles[profile].adapter;
+
 	return s->nodes[profile] &&
-	       vs_host_on_net(h, s->profiles[profile].adapter,
-			      &s->nets[adapter_of(s, profile)]);
+	       vs_host_on_net(h, a, &s->nets[a - s->adapters]);
 }
 
-/* True: it is too old, which is another build too. */
-static bool check_hardware(const struct vs_check_site *s,
-			   const struct vs_host *h, struct vs_found_list *l)
+bool vs_judge_esxi_old(struct vs_subject *k)
 {
+	const struct vs_host *h = k->host;
 	const struct vs_profile *of = NULL;
 	int need = 0;
 
-	for (size_t p = 0; p < s->nprofiles; p++) {
-		const struct vs_profile *prof = &s->profiles[p];
+	for (size_t p = 0; p < k->site->nprofiles; p++) {
+		const struct vs_profile *prof = &k->site->profiles[p];
 		int hw = vs_adapter_hw(prof->adapter);
 
 		if (prof->template_hw > hw)
 			hw = prof->template_hw;
-		if (!concerns(s, h, p) || hw <= need)
+		if (!concerns(k->site, h, p) || hw <= need)
 			continue;
 		need = hw;
 		of = prof;
 	}
-	if (!of || !h->max_hw || h->max_hw >= need)
-		return false;
-	vs_found_add(l, VS_CHECK_ESXI_OLD, h->name,
-		vs_asprintf("ESXi %s, hardware version %d at most",
-			    h->facts ? h->facts->setup.version : "", h->max_hw),
-		vs_asprintf("hardware version %d (Template=%s, adapter %s)",
-			    need, of->template_name, of->adapter->name),
-		esxi_update(h));
-	return true;
+	return of && h->max_hw < need &&
+		vs_check_find(k, "ESXi %s, hardware version %d at most"
+			SHOULD "hardware version %d (Template=%s, adapter %s)"
+			FIX UPDATE, h->facts ? h->facts->setup.version : "",
+			h->max_hw, need, of->template_name, of->adapter->name);
 }
 
-static void check_cores(const struct vs_check_site *s, const struct vs_host *h,
-			struct vs_found_list *l)
+bool vs_judge_cores(struct vs_subject *k)
 {
-	int most = 0, cores = vs_host_vm_cores(h);
+	const struct vs_check_site *s = k->site;
+	int most = 0, cores = vs_host_vm_cores(k->host);
 
 	for (size_t p = 0; p < s->nprofiles; p++)
-		if (concerns(s, h, p) && s->profiles[p].latency_high &&
+		if (concerns(s, k->host, p) && s->profiles[p].latency_high &&
 		    s->profiles[p].vcpus > most)
 			most = s->profiles[p].vcpus;
-	if (!h->cores || most <= cores)
-		return;
-	vs_found_add(l, VS_CHECK_HOST_CORES, h->name,
-		vs_asprintf("%d of its %d cores for VMs", cores, h->cores),
-		vs_asprintf("%d cores for one VM", most),
-		vs_asprintf("vsphere.conf: PartitionName=... CPUs=%d",
-			    cores > 0 ? cores : 1));
+	return most > cores &&
+		vs_check_find(k, "%d of its %d cores for VMs"
+			SHOULD "%d cores for one VM"
+			FIX "vsphere.conf: PartitionName=... CPUs=%d",
+			cores, k->host->cores, most, cores > 0 ? cores : 1);
 }
 
-static void check_memory(const struct vs_check_site *s,
-			 const struct vs_host *h, struct vs_found_list *l)
+bool vs_judge_memory(struct vs_subject *k)
 {
-	int64_t most = 0;
+	const struct vs_check_site *s = k->site;
+	long long most = 0, has = k->host->memory_mb;
 
 	for (size_t p = 0; p < s->nprofiles; p++) {
 		int64_t mb = vs_profile_reserved_mb(&s->profiles[p]) +
 			vs_profile_overhead_mb(&s->profiles[p]);
 
-		if (concerns(s, h, p) && mb > most)
+		if (concerns(s, k->host, p) && mb > most)
 			most = mb;
 	}
-	if (!h->memory_mb || most <= h->memory_mb)
-		return;
-	vs_found_add(l, VS_CHECK_HOST_MEMORY, h->name,
-		vs_asprintf("%lld MB for VMs", (long long)h->memory_mb),
-		vs_asprintf("%lld MB, overhead included", (long long)most),
-		vs_asprintf("vsphere.conf: PartitionName=... Memory=%lld",
-			    (long long)(h->memory_mb - h->memory_mb / 50) /
-			    4 * 4));
+	return most > has && vs_check_find(k, "%lld MB for VMs"
+		SHOULD "%lld MB, overhead included"
+		FIX "vsphere.conf: PartitionName=... Memory=%lld",
+		has, most, (has - has / 50) / 4 * 4);
 }
 
 /* ---- what it reaches ------------------------------------------------------ */
 
-/* The PF that is to be an uplink, if it can only be one, into the switch. */
-static char *add_uplink(const struct vs_check_site *s, const struct vs_host *h,
-			size_t a)
+/* The PF that is to be an uplink, if it can only be one. */
+static const char *next_uplink(const struct vs_subject *k)
 {
-	const char *pnic = NULL;
+	const struct vs_pf *pfs = k->host->pfs;
+	const char *pnic = "";
 	int n = 0;
 
-	for (int i = 0; i < h->npfs; i++) {
-		struct vs_pf pf = h->pfs[i];
+	for (int i = 0; i < k->host->npfs; i++)
+		if (!pfs[i].switch_uuid[0] &&
+		    vs_check_would_reach(k->site, k->i, &pfs[i])) {
+			pnic = pfs[i].pnic;
+			n++;
+		}
+	return n == 1 && pnic[0] ? pnic : "VMNIC";
+}
 
-		vs_strlcpy(pf.switch_uuid, s->nets[a].switch_uuid,
-			   sizeof(pf.switch_uuid));
-		if (h->pfs[i].switch_uuid[0] ||
-		    !vs_pf_reaches(&s->adapters[a], &s->nets[a], &pf))
-			continue;
-		pnic = h->pfs[i].pnic;
-		n++;
-	}
-	return vs_asprintf("govc dvs.add -dvs %s -pnic %s %s",
-			   vs_check_switch_name(s->inv, &s->nets[a]),
-			   n == 1 && pnic[0] ? pnic : "VMNIC", h->name);
+static const char *dvs_of(const struct vs_subject *k)
+{
+	return vs_check_switch_name(k->site->inv, &k->site->nets[k->i]);
 }
 
 /* Hosts may differ by design: three of four must have what this one lacks. */
@@ -182,293 +141,215 @@ static int most_have(const struct vs_usual *u, const char *kind,
 	return most && !strcmp(most, "yes") && n >= 3 * others ? n : 0;
 }
 
-/* Without a card that could be one, the host is perhaps of another kind. */
-static void check_uplink(const struct vs_check_site *s,
-			 const struct vs_usual *u, const struct vs_host *h,
-			 size_t a, struct vs_found_list *l)
+void vs_usual_count_networks(struct vs_usual *u, const struct vs_check_site *s,
+			     const struct vs_host *h)
 {
-	const struct vs_adapter *ad = &s->adapters[a];
-	bool spare;
-	struct vs_found *f;
+	char key[VS_MOID_LEN * 2 + 2];
 
-	if (!vs_check_takes_vf(ad) || !h->pfs_known ||
-	    vs_check_incapable(s, u, h, a, l) || vs_check_has_pf(s, h, a, ""))
-		return;
-	spare = vs_check_surplus(s, u, h, a);
-	if (!spare && !most_have(u, "uplink", h, &s->nets[a]))
-		return;
-	f = vs_found_add(l, VS_CHECK_UPLINK_MISSING, h->name,
-		vs_asprintf("no %s%s%s as uplink for %s",
-			    spare ? "PF" : "card with VFs, nor one",
-			    ad->pf[0] ? " " : "", ad->pf, ad->network),
-		vs_asprintf("a PF with VFs in the switch of %s (adapter %s)",
-			    ad->network, ad->name),
-		add_uplink(s, h, a));
-	if (!spare)
-		f->severity = VS_WARNING;
-}
-
-static void check_network(const struct vs_check_site *s,
-			  const struct vs_usual *u, const struct vs_host *h,
-			  size_t a, struct vs_found_list *l)
-{
-	const struct vs_adapter *ad = &s->adapters[a];
-	int n;
-
-	if (vs_host_on_net(h, ad, &s->nets[a])) {
-		check_uplink(s, u, h, a, l);
-		return;
+	for (size_t a = 0; h->nnets && a < s->nadapters; a++) {
+		snprintf(key, sizeof(key), "%s %s", h->cluster, s->nets[a].moid);
+		vs_usual_add(u, "net", key,
+			     vs_host_has_net(h, s->nets[a].moid) ? "yes" : "no");
+		if (h->pfs_known && vs_host_has_net(h, s->nets[a].moid) &&
+		    vs_check_takes_vf(&s->adapters[a]))
+			vs_usual_add(u, "uplink", key,
+				     vs_check_has_pf(s, h, a, "") ? "yes" : "no");
 	}
-	n = most_have(u, "net", h, &s->nets[a]);
-	if (!n)
-		return;
-	vs_found_add(l, VS_CHECK_NETWORK_MISSING, h->name,
-		vs_asprintf("no %s", ad->network),
-		vs_asprintf("%s, as on %d hosts of the cluster (adapter %s)",
-			    ad->network, n, ad->name),
-		add_uplink(s, h, a));
 }
 
-/* Of adapters without VFs: those with them are judged PF by PF. */
-static void check_mtu(const struct vs_check_site *s, const struct vs_host *h,
-		      size_t a, struct vs_found_list *l)
+/* An opaque network is no host's fault (engine/checks/networks.c). */
+bool vs_check_wants_uplink(const struct vs_check_site *s,
+			   const struct vs_host *h, size_t a)
 {
-	const struct vs_adapter *ad = &s->adapters[a];
-	const struct vs_switch_facts *sw = vs_check_switch(h, &s->nets[a]);
-	struct vs_found *f;
+	return vs_check_takes_vf(&s->adapters[a]) && !s->nets[a].opaque &&
+	       vs_host_on_net(h, &s->adapters[a], &s->nets[a]);
+}
 
-	if (vs_check_takes_vf(ad) || !ad->mtu || !sw || !sw->mtu ||
-	    sw->mtu >= ad->mtu || !vs_host_has_net(h, s->nets[a].moid))
-		return;
-	f = vs_found_add(l, VS_CHECK_MTU, h->name,
-		vs_asprintf("MTU %d on %s", sw->mtu, sw->name),
-		vs_asprintf("%d (adapter %s)", ad->mtu, ad->name),
-		vs_asprintf("govc dvs.change -mtu %d %s", ad->mtu, sw->name));
-	f->severity = VS_WARNING;	/* small packets pass */
+/* Without a card that could be one, the host is perhaps of another kind. */
+bool vs_judge_uplink(struct vs_subject *k)
+{
+	const struct vs_check_site *s = k->site;
+	const struct vs_adapter *ad = &s->adapters[k->i];
+	const struct vs_host_facts *f = k->host->facts;
+	struct vs_found *found;
+	bool spare;
+
+	if (!vs_check_wants_uplink(s, k->host, k->i) ||
+	    vs_check_has_pf(s, k->host, k->i, ""))
+		return false;
+	for (size_t i = 0; f && i < f->nincapable; i++)
+		if (vs_check_incapable(s, k->usual, k->host, k->i,
+				       &f->incapable[i]))
+			return false;
+	spare = vs_check_surplus(s, k->usual, k->host, k->i);
+	if (!spare && !most_have(k->usual, "uplink", k->host, &s->nets[k->i]))
+		return false;
+	found = vs_check_find(k, "no %s%s%s as uplink for %s"
+		SHOULD "a PF with VFs in the switch of %s (adapter %s)"
+		FIX ADD_UPLINK, spare ? "PF" : "card with VFs, nor one",
+		ad->pf[0] ? " " : "", ad->pf, ad->network, ad->network,
+		ad->name, dvs_of(k), next_uplink(k));
+	if (!spare)
+		found->severity = VS_WARNING;
+	return true;
+}
+
+bool vs_judge_network(struct vs_subject *k)
+{
+	const struct vs_adapter *ad = &k->site->adapters[k->i];
+	const struct vs_network *net = &k->site->nets[k->i];
+	int n = most_have(k->usual, "net", k->host, net);
+
+	return n && !net->opaque && !vs_host_on_net(k->host, ad, net) &&
+		vs_check_find(k, "no %s"
+			SHOULD "%s, as on %d hosts of the cluster (adapter %s)"
+			FIX ADD_UPLINK, ad->network, ad->network, n, ad->name,
+			dvs_of(k), next_uplink(k));
+}
+
+/* Of adapters without VFs: those with them are judged PF by PF. A warning,
+ * because small packets pass. */
+bool vs_judge_mtu(struct vs_subject *k)
+{
+	const struct vs_adapter *ad = &k->site->adapters[k->i];
+	const struct vs_network *net = &k->site->nets[k->i];
+	const struct vs_switch_facts *sw = vs_check_switch(k->host, net);
+
+	if (vs_check_takes_vf(ad) || !sw || !sw->mtu || sw->mtu >= ad->mtu ||
+	    !vs_host_has_net(k->host, net->moid))
+		return false;
+	vs_check_find(k, SMALL_MTU, sw->mtu, sw->name, ad->mtu, ad->name, ad->mtu,
+		      sw->name)->severity = VS_WARNING;
+	return true;
 }
 
 /* Where no adapter on the switch says what it must be. */
-static void check_mtu_odd(const struct vs_check_site *s,
-			  const struct vs_usual *u, const struct vs_host *h,
-			  struct vs_found_list *l)
+bool vs_judge_mtu_odd(struct vs_subject *k)
 {
-	for (size_t i = 0; h->facts && i < h->facts->nswitches; i++) {
-		const struct vs_switch_facts *sw = &h->facts->switches[i];
-		bool ours = false, said = false;
-		const char *most;
-		int n, others;
-		char is[16];
+	const struct vs_check_site *s = k->site;
+	const struct vs_switch_facts *sw = &k->host->facts->switches[k->i];
+	bool ours = false, said = false;
+	char is[16];
 
-		for (size_t a = 0; a < s->nadapters; a++) {
-			if (strcmp(s->nets[a].switch_uuid, sw->uuid) ||
-			    !vs_host_has_net(h, s->nets[a].moid))
-				continue;
-			ours |= s->adapters[a].link != VS_LINK_INFINIBAND;
-			said |= s->adapters[a].mtu > 0;
-		}
-		snprintf(is, sizeof(is), "%d", sw->mtu);
-		most = vs_usual_value(u, "mtu", sw->uuid, &n, &others);
-		if (!ours || said || !sw->mtu || !most || !strcmp(most, is))
+	for (size_t a = 0; a < s->nadapters; a++) {
+		if (strcmp(s->nets[a].switch_uuid, sw->uuid) ||
+		    !vs_host_has_net(k->host, s->nets[a].moid))
 			continue;
-		vs_found_add(l, VS_CHECK_MTU_ODD, h->name,
-			vs_asprintf("MTU %d on %s", sw->mtu, sw->name),
-			vs_asprintf("%s, as on %d hosts", most, n),
-			vs_asprintf("govc dvs.change -mtu %s %s", most,
-				    sw->name));
+		ours |= s->adapters[a].link != VS_LINK_INFINIBAND;
+		said |= s->adapters[a].mtu > 0;
 	}
+	snprintf(is, sizeof(is), "%d", sw->mtu);
+	return vs_check_odd(k, sw->uuid, sw->mtu ? is : "") && ours && !said &&
+		vs_check_find(k, "MTU %d on %s" SHOULD "%s, as on %d hosts"
+			FIX "govc dvs.change -mtu %s %s", sw->mtu, sw->name,
+			k->most, k->nmost, k->most, sw->name);
 }
 
-static void check_store(const struct vs_check_site *s, const struct vs_host *h,
-			struct vs_found_list *l)
+bool vs_judge_store(struct vs_subject *k)
 {
-	bool sees = s->inv->nuses ? vs_host_has_any_store(s->inv, h) :
-		!s->store[0] || vs_host_has_store(h, s->store);
+	const struct vs_check_site *s = k->site;
+	bool sees = s->inv->nuses ? vs_host_has_any_store(s->inv, k->host) :
+		!s->store[0] || vs_host_has_store(k->host, s->store);
 
-	if (!h->stores_known || sees)
-		return;
-	vs_found_add(l, VS_CHECK_STORE_MISSING, h->name,
-		vs_asprintf("no Datastore=%s", s->store_name),
-		vs_strdup("mounted, as on the other hosts of its cluster"),
-		vs_asprintf("govc host.storage.info -host %s -rescan -refresh -rescan-vmfs",
-			    h->name));
+	return !sees && vs_check_find(k, "no Datastore=%s"
+		SHOULD "mounted, as on the other hosts of its cluster"
+		FIX "govc host.storage.info -host {} -rescan -refresh -rescan-vmfs",
+		s->store_name);
 }
 
 /* ---- ESXi ----------------------------------------------------------------- */
 
-static void check_build(const struct vs_usual *u, const struct vs_host *h,
-			struct vs_found_list *l)
+bool vs_judge_esxi_odd(struct vs_subject *k)
 {
 	char build[48];
-	const char *most;
-	int n, others;
 
-	snprintf(build, sizeof(build), "%s-%s", h->facts->setup.version,
-		 h->facts->setup.build);
-	most = vs_usual_value(u, "esxi", "", &n, &others);
-	if (!h->facts->setup.build[0] || !most || !strcmp(most, build))
-		return;
-	vs_found_add(l, VS_CHECK_ESXI_ODD, h->name, vs_strdup(build),
-		vs_asprintf("%s, as on %d hosts", most, n), esxi_update(h));
+	snprintf(build, sizeof(build), "%s-%s", k->host->facts->setup.version,
+		 k->host->facts->setup.build);
+	return vs_check_odd(k, "", build) &&
+		vs_check_find(k, "%s" SHOULD "%s, as on %d hosts" FIX UPDATE,
+			      build, k->most, k->nmost);
 }
 
-static const char *policy_words(const char *name)
+bool vs_judge_power(struct vs_subject *k)
 {
-	return !strcmp(name, "dynamic") ? "Balanced" :
-	       !strcmp(name, "low") ? "Low Power" :
-	       !strcmp(name, "custom") ? "Custom" : name;
-}
+	const char *name = k->host->facts->setup.power;
 
-static void check_settings(const struct vs_host *h, struct vs_found_list *l)
-{
-	const struct vs_host_facts *f = h->facts;
-
-	if (f->setup.power[0] && strcmp(f->setup.power, "static"))
-		vs_found_add(l, VS_CHECK_POWER_POLICY, h->name,
-			vs_strdup(policy_words(f->setup.power)),
-			vs_strdup("High Performance"),
-			vs_asprintf("govc host.esxcli -host %s system settings advanced set -o /Power/CpuPolicy -s 'High Performance'",
-				    h->name));
-	if (f->setup.clocks == 0)
-		vs_found_add(l, VS_CHECK_HOST_CLOCK, h->name,
-			vs_strdup("no NTP or PTP server"),
-			vs_strdup("the time servers of the site"),
-			vs_asprintf("govc host.date.change -host %s -server NTP-SERVER\n"
-				    "govc host.service -host %s enable ntpd\n"
-				    "govc host.service -host %s start ntpd",
-				    h->name, h->name, h->name));
-	if (f->setup.reboot == 1)
-		vs_found_add(l, VS_CHECK_HOST_REBOOT, h->name,
-			vs_strdup("a reboot is required"),
-			vs_strdup("none is"), vs_check_reboot(h, ""));
+	return strcmp(name, "static") &&
+		vs_check_find(k, "%s" SHOULD "High Performance"
+			FIX ESXCLI "system settings advanced set -o /Power/CpuPolicy -s 'High Performance'",
+			!strcmp(name, "dynamic") ? "Balanced" :
+			!strcmp(name, "low") ? "Low Power" :
+			!strcmp(name, "custom") ? "Custom" : name);
 }
 
 /* One finding of all its GPUs; one that is passed through is another's. */
-static void check_gpus(const struct vs_check_site *s, const struct vs_host *h,
-		       struct vs_found_list *l)
+bool vs_judge_gpu(struct vs_subject *k)
 {
-	const struct vs_host_facts *f = h->facts;
+	const struct vs_host_facts *f = k->host->facts;
 	bool wanted = false;
 
-	for (size_t a = 0; a < s->nadapters; a++)
-		wanted |= vs_adapter_type_info(&s->adapters[a])->by_profile;
+	for (size_t a = 0; a < k->site->nadapters; a++)
+		wanted |= vs_adapter_type_info(&k->site->adapters[a])->by_profile;
 	for (int i = 0; wanted && i < f->ngpus; i++) {
 		const struct vs_gpu_facts *g = &f->gpus[i];
 
-		VS_FREE char *set = NULL;
-
-		if (!strcmp(g->type, "sharedDirect") ||
-		    !strcmp(g->type, "direct"))
-			continue;
-		set = vs_asprintf("govc host.esxcli -host %s graphics host set --default-type SharedPassthru",
-				  h->name);
-		vs_found_add(l, VS_CHECK_GPU_MODE, h->name,
-			vs_asprintf("GPU %s: %s", g->pci, g->type),
-			vs_strdup("shared direct"), vs_check_reboot(h, set));
-		return;
+		if (strcmp(g->type, "sharedDirect") && strcmp(g->type, "direct"))
+			return vs_check_find(k, "GPU %s: %s"
+				SHOULD "shared direct"
+				FIX REBOOT(ESXCLI "graphics host set --default-type SharedPassthru\n"),
+				g->pci, g->type);
 	}
+	return false;
 }
 
 /* Real hosts of several NUMA nodes list no PCI device with any of them. */
-static void check_numa(const struct vs_check_site *s, const struct vs_host *h,
-		       struct vs_found_list *l)
+bool vs_judge_numa(struct vs_subject *k)
 {
+	const struct vs_host *h = k->host;
 	const struct vs_profile *asks = NULL;
-	int rows = 0;
 
-	for (size_t p = 0; p < s->nprofiles; p++)
-		if (concerns(s, h, p) && s->profiles[p].hw.numa_pf)
-			asks = &s->profiles[p];
-	for (int i = 0; i < h->npfs; i++) {
+	for (size_t p = 0; p < k->site->nprofiles; p++)
+		if (concerns(k->site, h, p) &&
+		    k->site->profiles[p].hw.numa_pf)
+			asks = &k->site->profiles[p];
+	for (int i = 0; i < h->npfs; i++)
 		if (h->pfs[i].numa >= 0)
-			return;
-		rows++;
-	}
-	if (!asks || !rows || h->numa_nodes < 2)
-		return;
-	vs_found_add(l, VS_CHECK_NUMA_UNKNOWN, h->name,
-		vs_asprintf("no PCI device has a NUMA node, of %d",
-			    h->numa_nodes),
-		vs_asprintf("the NUMA node of the PFs of adapter %s",
-			    asks->adapter->name),
-		vs_strdup("vsphere.conf: PartitionName=... NumaAffinity=none\t# or update the host's BIOS and ESXi"));
+			return false;
+	return asks && h->npfs > 0 && h->numa_nodes > 1 &&
+		vs_check_find(k, "no PCI device has a NUMA node, of %d"
+			SHOULD "the NUMA node of the PFs of adapter %s"
+			FIX "vsphere.conf: PartitionName=... NumaAffinity=none	# or update the host's BIOS and ESXi",
+			h->numa_nodes, asks->adapter->name);
 }
 
-static void check_unread(const struct vs_check_site *s,
-			 const struct vs_host *h, struct vs_found_list *l)
-{
-	const struct vs_host_facts *f = h->facts;
-	char lacks[120];
+/* ---- devices that an adapter of vsphere.conf would give -------------------- */
 
-	snprintf(lacks, sizeof(lacks), "%s%s%s%s%s",
-		 !f || !f->setup.power[0] ? ", power policy" : "",
-		 !f || !f->setup.build[0] ? ", product" : "",
-		 !f || f->setup.clocks < 0 ? ", time servers" : "",
-		 !h->pfs_known ? ", PFs" : "",
-		 !f || f->setup.reboot < 0 ? ", need of a reboot" : "");
-	if (!lacks[0])
-		return;
-	vs_found_add(l, VS_CHECK_HOST_UNREAD, h->name,
-		vs_asprintf("not read: %s", lacks + 2), vs_strdup("readable"),
-		vs_check_readonly(s->user));
+bool vs_judge_device(struct vs_subject *k)
+{
+	const struct vs_idle_facts *d = &k->host->facts->idle[k->i];
+	unsigned int vendor = d->vendor, device = d->device;
+
+	if (d->enabled != (k->code == VS_CHECK_DEVICE_REBOOT))
+		return false;
+	return d->enabled ?
+		vs_check_find(k, "%s (%s, %04x:%04x): passthrough is enabled, not active"
+			SHOULD "active (adapter %s)" FIX REBOOT(""),
+			d->pci, d->name, vendor, device, d->adapter) :
+		vs_check_find(k, "%s (%s, %04x:%04x): passthrough is off"
+			SHOULD "active (adapter %s)"
+			FIX ESXCLI "hardware pci pcipassthru set -d %s -e true -a",
+			d->pci, d->name, vendor, device, d->adapter, d->pci);
 }
 
-/* Devices that an adapter of vsphere.conf would give, and that the host doesn't,
- * or that we can't count. A device that no adapter names is no finding. */
-static void check_idle(const struct vs_host *h, struct vs_found_list *l)
+/* A device that no adapter names is not counted. */
+bool vs_judge_device_left(struct vs_subject *k)
 {
-	for (size_t i = 0; h->facts && i < h->facts->nidle; i++) {
-		const struct vs_idle_facts *d = &h->facts->idle[i];
-		struct vs_found *f = vs_found_add(l, d->enabled ?
-			VS_CHECK_DEVICE_REBOOT : VS_CHECK_DEVICE_OFF, h->name,
-			vs_asprintf("%s (%s, %04x:%04x): passthrough is %s",
-				    d->pci, d->name, (unsigned int)d->vendor,
-				    (unsigned int)d->device, d->enabled ?
-				    "enabled, not active" : "off"),
-			vs_asprintf("active (adapter %s)", d->adapter),
-			d->enabled ? vs_check_reboot(h, "") :
-			vs_asprintf("govc host.esxcli -host %s hardware pci pcipassthru set -d %s -e true -a",
-				    h->name, d->pci));
+	const struct vs_host *h = k->host;
 
-		vs_strlcpy(f->pf, d->pci, sizeof(f->pf));
-	}
-	if (h->nleft)
-		vs_found_add(l, VS_CHECK_DEVICE_LEFT, h->name,
-			h->nleft == 1 ?
-			vs_asprintf("1 is left out: %s", h->left) :
-			vs_asprintf("%d are left out: %s and others",
-				    h->nleft, h->left),
-			vs_asprintf("%d PFs and kinds of devices at most, and %d devices alike",
-				    VS_HOST_PFS, VS_DEVICES_MAX),
-			vs_strdup("# vsphere.conf: Type=dynamic-directpath counts devices alike as one kind, or name fewer by Address="));
-}
-
-void vs_check_host(const struct vs_check_site *s, const struct vs_usual *u,
-		   const struct vs_host *h, struct vs_found_list *l)
-{
-	bool old;
-
-	if (!h->connected)
-		return;		/* what it says is of yesterday */
-	check_unread(s, h, l);
-	old = check_hardware(s, h, l);
-	check_cores(s, h, l);
-	check_memory(s, h, l);
-	check_numa(s, h, l);
-	vs_check_host_capacity(s, u, h, l);
-	check_store(s, h, l);
-	for (size_t a = 0; a < s->nadapters; a++) {
-		/* An opaque network is no host's fault (engine/checks/networks.c). */
-		if (h->nnets && !s->nets[a].opaque)
-			check_network(s, u, h, a, l);
-		check_mtu(s, h, a, l);
-	}
-	check_mtu_odd(s, u, h, l);
-	if (h->facts) {
-		if (!old)
-			check_build(u, h, l);
-		check_settings(h, l);
-		check_gpus(s, h, l);
-	}
-	vs_check_pfs(s, u, h, l);
-	check_idle(h, l);
+	return h->nleft && vs_check_find(k, "%d %s left out: %s%s"
+		SHOULD "%d PFs and kinds of devices at most, and %d devices alike"
+		FIX "# vsphere.conf: Type=dynamic-directpath counts devices alike as one kind, or name fewer by Address=",
+		h->nleft, h->nleft == 1 ? "is" : "are", h->left,
+		h->nleft == 1 ? "" : " and others", VS_HOST_PFS,
+		VS_DEVICES_MAX);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks of a host's physical functions: VFs, link, MTU, driver, firmware.
- * Only those that some adapter draws on are looked at.
+ * The judges of a host's physical functions: VFs, link, MTU, driver, firmware.
+ * The table asks them only of PFs that some adapter draws on.
  *
- * Rules: one cause is told once, the first in the order in which an
- * administrator fixes them: SR-IOV off before its VFs are counted. InfiniBand
- * ports show no link and no MTU of theirs to vCenter: the guest checks those.
+ * Rules: InfiniBand ports show no link and no MTU of theirs to vCenter: the
+ * guest checks those.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "plan/checks/checks_i.h"
 #include "util/mem.h"
@@ -30,10 +28,9 @@ static bool draws(const struct vs_check_site *s, const struct vs_host *h,
 	       vs_pf_reaches(&s->adapters[a], &s->nets[a], pf);
 }
 
-/* The first adapter with VFs that draws on the PF; NULL: none. */
-static const struct vs_adapter *drawn_by(const struct vs_check_site *s,
-					 const struct vs_host *h,
-					 const struct vs_pf *pf)
+const struct vs_adapter *vs_check_drawn_by(const struct vs_check_site *s,
+					   const struct vs_host *h,
+					   const struct vs_pf *pf)
 {
 	for (size_t a = 0; a < s->nadapters; a++)
 		if (draws(s, h, pf, a))
@@ -60,37 +57,24 @@ static const char *firmware_kind(const struct vs_pf_facts *f, char out[64])
 void vs_usual_count_pfs(struct vs_usual *u, const struct vs_check_site *s,
 			const struct vs_host *h)
 {
-	char text[64];
+	char text[16];
 
-	for (int i = 0; i < h->npfs; i++) {
+	for (int i = 0; h->facts && i < h->npfs; i++) {
 		const struct vs_pf_facts *f = &h->facts->pfs[i];
-		const struct vs_adapter *a = drawn_by(s, h, &h->pfs[i]);
+		const struct vs_adapter *a = vs_check_drawn_by(s, h, &h->pfs[i]);
 
 		for (size_t k = 0; k < s->nadapters; k++)
 			if (draws(s, h, &h->pfs[i], k))
 				vs_usual_add(u, "card", s->adapters[k].name,
 					     f->driver);
-		if (!a)
-			continue;
-		vs_usual_add(u, "driver", f->driver, f->version);
-		vs_usual_add(u, "firmware", firmware_kind(f, text),
-			     f->firmware);
 		snprintf(text, sizeof(text), "%d", f->asked);
-		vs_usual_add(u, "vfs", a->name, f->asked > 0 ? text : "");
+		if (a)
+			vs_usual_add(u, "vfs", a->name,
+				     f->asked > 0 ? text : "");
 	}
 }
 
 /* ---- VFs ------------------------------------------------------------------ */
-
-static struct vs_found *add(struct vs_found_list *l, enum vs_check code,
-			    const struct vs_host *h, const struct vs_pf *pf,
-			    char *is, char *should, char *fix)
-{
-	struct vs_found *f = vs_found_add(l, code, h->name, is, should, fix);
-
-	vs_strlcpy(f->pf, pf->pci, sizeof(f->pf));
-	return f;
-}
 
 static int usual_vfs(const struct vs_usual *u, const struct vs_adapter *a)
 {
@@ -139,12 +123,12 @@ static bool same_card(const char *a, const char *b)
 }
 
 /* Of all ports of its card. */
-static int asked_of_card(const struct vs_host *h, const struct vs_pf *pf)
+static int asked_of_card(const struct vs_host *h, const char *pci)
 {
 	int sum = 0;
 
 	for (int i = 0; i < h->npfs; i++)
-		if (same_card(pf->pci, h->pfs[i].pci))
+		if (same_card(pci, h->pfs[i].pci))
 			sum += h->facts->pfs[i].asked;
 	return sum;
 }
@@ -158,20 +142,19 @@ static char *mlxconfig(const struct vs_host *h, const char *pci, int num)
 
 /* The firmware's part, which comes before the driver's: `vfs` more than are
  * asked of the card's other ports, and as many of each that is incapable. */
-static char *firmware_on(const struct vs_host *h, const struct vs_pf *pf,
+static char *firmware_on(const struct vs_host *h, const char *pci,
 			 const char *driver, int asked, int vfs)
 {
-	int sum = asked_of_card(h, pf) - asked + vfs;
+	int sum = asked_of_card(h, pci) - asked + vfs;
 
 	if (!is_nvidia(driver))
 		return vs_asprintf("# SR-IOV on in the firmware of %s, by its vendor's tool",
-				   pf->pci);
-
+				   pci);
 	for (size_t i = 0; i < h->facts->nincapable; i++)
-		if (strcmp(pf->pci, h->facts->incapable[i].pci) &&
-		    same_card(pf->pci, h->facts->incapable[i].pci))
+		if (strcmp(pci, h->facts->incapable[i].pci) &&
+		    same_card(pci, h->facts->incapable[i].pci))
 			sum += vfs;
-	return mlxconfig(h, pf->pci, sum + 1);
+	return mlxconfig(h, pci, sum + 1);
 }
 
 bool vs_check_has_pf(const struct vs_check_site *s, const struct vs_host *h,
@@ -185,7 +168,9 @@ bool vs_check_has_pf(const struct vs_check_site *s, const struct vs_host *h,
 	return false;
 }
 
-bool vs_check_nic_adapter(const struct vs_usual *u, const struct vs_adapter *a,
+/* A card of a kind by which this adapter's VMs get to its network on other
+ * hosts; where none is known, any. */
+static bool is_usual_card(const struct vs_usual *u, const struct vs_adapter *a,
 			  const char *driver)
 {
 	int n, others;
@@ -194,142 +179,132 @@ bool vs_check_nic_adapter(const struct vs_usual *u, const struct vs_adapter *a,
 	       vs_usual_has(u, "card", a->name, driver);
 }
 
+bool vs_check_would_reach(const struct vs_check_site *s, size_t a,
+			  const struct vs_pf *pf)
+{
+	struct vs_pf moved = *pf;
+
+	vs_strlcpy(moved.switch_uuid, s->nets[a].switch_uuid,
+		   sizeof(moved.switch_uuid));
+	return vs_pf_reaches(&s->adapters[a], &s->nets[a], &moved);
+}
+
 bool vs_check_surplus(const struct vs_check_site *s, const struct vs_usual *u,
 		      const struct vs_host *h, size_t a)
 {
-	for (int i = 0; i < h->npfs; i++) {
-		struct vs_pf pf = h->pfs[i];
-
-		if (drawn_by(s, h, &pf) ||
-		    !vs_check_nic_adapter(u, &s->adapters[a], h->facts ?
-					  h->facts->pfs[i].driver : ""))
-			continue;
-		vs_strlcpy(pf.switch_uuid, s->nets[a].switch_uuid,
-			   sizeof(pf.switch_uuid));
-		if (vs_pf_reaches(&s->adapters[a], &s->nets[a], &pf))
-			return true;
-	}
-	return false;
-}
-
-/* Two adapters may draw on the same one. */
-static bool told_of(const struct vs_found_list *l, const struct vs_host *h,
-		    const char *pci)
-{
-	for (size_t i = l->n; i-- && !strcmp(l->f[i].object, h->name);)
-		if (l->f[i].code == VS_CHECK_VF_INCAPABLE &&
-		    !strcmp(l->f[i].pf, pci))
+	for (int i = 0; i < h->npfs; i++)
+		if (!vs_check_drawn_by(s, h, &h->pfs[i]) &&
+		    is_usual_card(u, &s->adapters[a], h->facts ?
+				  h->facts->pfs[i].driver : "") &&
+		    vs_check_would_reach(s, a, &h->pfs[i]))
 			return true;
 	return false;
 }
 
 bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
 			const struct vs_host *h, size_t a,
-			struct vs_found_list *l)
+			const struct vs_incapable_facts *f)
 {
 	const struct vs_adapter *ad = &s->adapters[a];
-	bool none = !vs_check_has_pf(s, h, a, ""), some = false;
-	int vfs = usual_vfs(u, ad);
+	struct vs_pf pf = { .vfs = 0 };
 
-	for (size_t i = 0; h->facts && i < h->facts->nincapable; i++) {
-		const struct vs_incapable_facts *f = &h->facts->incapable[i];
-		VS_FREE char *set = NULL, *all = NULL;
-		struct vs_pf pf = { .vfs = 0 };
-
-		vs_strlcpy(pf.pci, f->pci, sizeof(pf.pci));
-		vs_strlcpy(pf.pnic, f->pnic, sizeof(pf.pnic));
-		vs_strlcpy(pf.switch_uuid, f->switch_uuid,
-			   sizeof(pf.switch_uuid));
-		if (!vs_pf_reaches(ad, &s->nets[a], &pf) ||
-		    !(none ? vs_check_nic_adapter(u, ad, f->driver) :
-		      f->driver[0] && vs_check_has_pf(s, h, a, f->driver)))
-			continue;
-		some = true;
-		if (told_of(l, h, f->pci))
-			continue;
-		set = firmware_on(h, &pf, f->driver, 0, vfs);
-		all = vs_asprintf("%s\n# as it starts: SR-IOV and IOMMU on in the host's BIOS",
-				  set);
-		add(l, VS_CHECK_VF_INCAPABLE, h, &pf,
-		    vs_asprintf("%s has no SR-IOV capability", f->pnic),
-		    vs_asprintf("SR-IOV on in firmware and BIOS (adapter %s)",
-				ad->name),
-		    vs_check_reboot(h, all));
-	}
-	return some;
+	vs_strlcpy(pf.pci, f->pci, sizeof(pf.pci));
+	vs_strlcpy(pf.pnic, f->pnic, sizeof(pf.pnic));
+	vs_strlcpy(pf.switch_uuid, f->switch_uuid, sizeof(pf.switch_uuid));
+	if (!vs_pf_reaches(ad, &s->nets[a], &pf))
+		return false;
+	return vs_check_has_pf(s, h, a, "") ?
+		f->driver[0] && vs_check_has_pf(s, h, a, f->driver) :
+		is_usual_card(u, ad, f->driver);
 }
 
-static void off(const struct vs_check_site *s, const struct vs_usual *u,
-		const struct vs_host *h, int i, struct vs_found_list *l)
+/* Two adapters may draw on the same one: the first is named. */
+bool vs_judge_vf_incapable(struct vs_subject *k)
 {
-	const struct vs_pf *pf = &h->pfs[i];
-	int vfs = usual_vfs(u, drawn_by(s, h, pf));
-	const struct vs_pf_facts *f = &h->facts->pfs[i];
-	VS_FREE char *set = set_vfs(h, i, vfs);
-	VS_FREE char *firmware = firmware_on(h, pf, f->driver, f->asked, vfs);
-	VS_FREE char *all = vs_asprintf("%s\n%s", firmware, set);
+	const struct vs_check_site *s = k->site;
+	const struct vs_incapable_facts *f =
+		&k->host->facts->incapable[k->i];
 
-	add(l, VS_CHECK_VF_OFF, h, pf, vs_strdup("SR-IOV is off"),
-	    vs_asprintf("on, with %d VFs", vfs), vs_check_reboot(h, all));
+	for (size_t a = 0; a < s->nadapters; a++) {
+		VS_FREE char *firmware = NULL;
+
+		if (!vs_check_wants_uplink(s, k->host, a) ||
+		    !vs_check_incapable(s, k->usual, k->host, a, f))
+			continue;
+		firmware = firmware_on(k->host, f->pci, f->driver, 0,
+				       usual_vfs(k->usual, &s->adapters[a]));
+		return vs_check_find(k, "%s has no SR-IOV capability"
+			SHOULD "SR-IOV on in firmware and BIOS (adapter %s)"
+			FIX REBOOT("%s\n# as it starts: SR-IOV and IOMMU on in the host's BIOS\n"),
+			f->pnic, s->adapters[a].name, firmware);
+	}
+	return false;
+}
+
+static const struct vs_pf *pf_of(const struct vs_subject *k)
+{
+	return &k->host->pfs[k->i];
+}
+
+static const struct vs_pf_facts *facts_of(const struct vs_subject *k)
+{
+	return &k->host->facts->pfs[k->i];
+}
+
+bool vs_judge_vf_off(struct vs_subject *k)
+{
+	const struct vs_pf_facts *f = facts_of(k);
+	int vfs = usual_vfs(k->usual, vs_check_drawn_by(k->site, k->host,
+							pf_of(k)));
+	VS_FREE char *firmware = NULL, *driver = NULL;
+
+	if (f->enabled)
+		return false;
+	firmware = firmware_on(k->host, pf_of(k)->pci, f->driver, f->asked,
+			       vfs);
+	driver = set_vfs(k->host, (int)k->i, vfs);
+	return vs_check_find(k, "SR-IOV is off" SHOULD "on, with %d VFs"
+		FIX REBOOT("%s\n%s\n"), vfs, firmware, driver);
+}
+
+bool vs_judge_vf_inactive(struct vs_subject *k)
+{
+	return !pf_of(k)->vfs && vs_check_find(k,
+		"%d VFs asked for, none active" SHOULD "active" FIX REBOOT(""),
+		facts_of(k)->asked);
 }
 
 /* mlx5's rule. Of other drivers nothing like it is known. */
-static void check_num(const struct vs_host *h, int i, struct vs_found_list *l)
+bool vs_judge_vf_count(struct vs_subject *k)
 {
-	const struct vs_pf *pf = &h->pfs[i];
-	const struct vs_pf_facts *f = &h->facts->pfs[i];
-	int sum = asked_of_card(h, pf);
-	VS_FREE char *set = NULL;
+	const struct vs_pf_facts *f = facts_of(k);
+	int sum = asked_of_card(k->host, pf_of(k)->pci);
+	VS_FREE char *set = mlxconfig(k->host, pf_of(k)->pci, sum + 1);
 
-	if (!is_nvidia(f->driver) || f->most <= 0 || sum + 1 <= f->most)
-		return;
-	set = mlxconfig(h, pf->pci, sum + 1);
-	add(l, VS_CHECK_VF_COUNT, h, pf,
-	    vs_asprintf("NUM_OF_VFS=%d, %d VFs asked of the card", f->most,
-			sum),
-	    vs_asprintf("NUM_OF_VFS=%d at least", sum + 1),
-	    vs_check_reboot(h, set));
+	return f->enabled && pf_of(k)->vfs && is_nvidia(f->driver) &&
+		f->most > 0 && sum + 1 > f->most &&
+		vs_check_find(k, "NUM_OF_VFS=%d, %d VFs asked of the card"
+			SHOULD "NUM_OF_VFS=%d at least" FIX REBOOT("%s\n"),
+			f->most, sum, sum + 1, set);
 }
 
-static void check_fewer(const struct vs_host *h, int i,
-			struct vs_found_list *l)
+bool vs_judge_vf_fewer(struct vs_subject *k)
 {
-	const struct vs_pf *pf = &h->pfs[i];
-	const struct vs_pf_facts *f = &h->facts->pfs[i];
-	VS_FREE char *set = NULL, *mend = NULL;
+	int vfs = pf_of(k)->vfs, asked = facts_of(k)->asked;
 
-	if (pf->vfs < f->asked) {
-		add(l, VS_CHECK_VF_FEWER, h, pf, vs_asprintf("%d VFs", pf->vfs),
-		    vs_asprintf("%d, as asked for", f->asked),
-		    vs_check_reboot(h, ""));
-		return;
-	}
-	if (pf->vfs >= f->had)
-		return;
-	set = set_vfs(h, i, f->had);
-	mend = vs_check_reboot(h, set);
-	add(l, VS_CHECK_VF_LOST, h, pf, vs_asprintf("%d VFs", pf->vfs),
-	    vs_asprintf("%d, as before", f->had),
-	    vs_asprintf("%s\n# or, if it is meant to be so: svf host resume %s",
-			mend, h->name));
+	return vfs < asked && vs_check_find(k, "%d VFs"
+		SHOULD "%d, as asked for" FIX REBOOT(""), vfs, asked);
 }
 
-static void check_vfs(const struct vs_check_site *s, const struct vs_usual *u,
-		      const struct vs_host *h, int i, struct vs_found_list *l)
+bool vs_judge_vf_lost(struct vs_subject *k)
 {
-	const struct vs_pf *pf = &h->pfs[i];
-	const struct vs_pf_facts *f = &h->facts->pfs[i];
+	int vfs = pf_of(k)->vfs, had = facts_of(k)->had;
+	VS_FREE char *set = set_vfs(k->host, (int)k->i, had);
 
-	if (!f->enabled) {
-		off(s, u, h, i, l);
-	} else if (!pf->vfs) {
-		add(l, VS_CHECK_VF_INACTIVE, h, pf,
-		    vs_asprintf("%d VFs asked for, none active", f->asked),
-		    vs_strdup("active"), vs_check_reboot(h, ""));
-	} else {
-		check_num(h, i, l);
-		check_fewer(h, i, l);
-	}
+	return vfs < had && vs_check_find(k, "%d VFs" SHOULD "%d, as before"
+		FIX REBOOT("%s\n")
+		"\n# or, if it is meant to be so: svf host resume {}",
+		vfs, had, set);
 }
 
 /* ---- the port, the driver -------------------------------------------------- */
@@ -351,21 +326,21 @@ static bool port_serves(const struct vs_check_site *s, const struct vs_host *h,
 }
 
 /* A PF is barred for all adapters: only if it can serve none of them. */
-static void check_mtu(const struct vs_check_site *s, const struct vs_host *h,
-		      const struct vs_pf *pf, struct vs_found_list *l)
+bool vs_judge_pf_mtu(struct vs_subject *k)
 {
+	const struct vs_check_site *s = k->site;
 	const struct vs_switch_facts *of = NULL;
 	const struct vs_adapter *most = NULL;
 	bool serves = false;
 	struct vs_found *f;
 
-	for (size_t a = 0; a < s->nadapters; a++) {
+	for (size_t a = 0; pf_of(k)->vfs && a < s->nadapters; a++) {
 		const struct vs_adapter *ad = &s->adapters[a];
 		const struct vs_switch_facts *sw;
 
-		if (!port_serves(s, h, pf, a))
+		if (!port_serves(s, k->host, pf_of(k), a))
 			continue;
-		sw = vs_check_switch(h, &s->nets[a]);
+		sw = vs_check_switch(k->host, &s->nets[a]);
 		if (!ad->mtu || !sw || !sw->mtu || sw->mtu >= ad->mtu) {
 			serves = true;
 		} else if (!most || ad->mtu > most->mtu) {
@@ -374,79 +349,55 @@ static void check_mtu(const struct vs_check_site *s, const struct vs_host *h,
 		}
 	}
 	if (!most)
-		return;
-	f = add(l, VS_CHECK_MTU, h, pf,
-		vs_asprintf("MTU %d on %s", of->mtu, of->name),
-		vs_asprintf("%d (adapter %s)", most->mtu, most->name),
-		vs_asprintf("govc dvs.change -mtu %d %s", most->mtu, of->name));
+		return false;
+	f = vs_check_find(k, SMALL_MTU, of->mtu, of->name, most->mtu, most->name,
+			  most->mtu, of->name);
 	if (serves)
 		f->severity = VS_WARNING;
 	else
-		vs_strlcpy(f->bars, h->moid, sizeof(f->bars));
+		vs_strlcpy(f->bars, k->host->moid, sizeof(f->bars));
+	return true;
 }
 
-static void check_port(const struct vs_check_site *s, const struct vs_host *h,
-		       const struct vs_pf *pf, struct vs_found_list *l)
+bool vs_judge_link(struct vs_subject *k)
 {
-	struct vs_found *f;
+	const struct vs_pf *pf = pf_of(k);
 	bool serves = false;
+	struct vs_found *f;
 
-	check_mtu(s, h, pf, l);
-	for (size_t a = 0; a < s->nadapters && !serves; a++)
-		serves = port_serves(s, h, pf, a);
-	if (!serves || pf->link_up)
-		return;
-	f = add(l, VS_CHECK_LINK_DOWN, h, pf,
-		vs_asprintf("%s has no link", pf->pnic), vs_strdup("up"),
-		vs_asprintf("govc host.esxcli -host %s network nic up -n %s",
-			    h->name, pf->pnic));
-	vs_strlcpy(f->bars, h->moid, sizeof(f->bars));
+	for (size_t a = 0; a < k->site->nadapters && !serves; a++)
+		serves = port_serves(k->site, k->host, pf, a);
+	if (!serves || !pf->vfs || pf->link_up)
+		return false;
+	f = vs_check_find(k, "%s has no link" SHOULD "up"
+			  FIX ESXCLI "network nic up -n %s", pf->pnic, pf->pnic);
+	vs_strlcpy(f->bars, k->host->moid, sizeof(f->bars));
+	return true;
 }
 
-static void check_versions(const struct vs_usual *u, const struct vs_host *h,
-			   int i, struct vs_found_list *l)
+bool vs_judge_driver(struct vs_subject *k)
 {
-	const struct vs_pf_facts *f = &h->facts->pfs[i];
-	const struct vs_pf *pf = &h->pfs[i];
-	VS_FREE char *update = NULL, *flash = NULL;
-	const char *most;
-	char kind[64];
-	int n, others;
+	const struct vs_pf_facts *f = facts_of(k);
 
-	most = vs_usual_value(u, "driver", f->driver, &n, &others);
-	if (f->version[0] && most && strcmp(most, f->version)) {
-		update = vs_asprintf("govc host.esxcli -host %s software vib update -d DEPOT",
-				     h->name);
-		add(l, VS_CHECK_DRIVER_ODD, h, pf,
-		    vs_asprintf("%s %s", f->driver, f->version),
-		    vs_asprintf("%s, as %d PFs have it", most, n),
-		    vs_check_reboot(h, update));
-	}
-	most = vs_usual_value(u, "firmware", firmware_kind(f, kind), &n,
-			      &others);
-	if (!f->firmware[0] || !most || !strcmp(most, f->firmware))
-		return;
+	return vs_check_odd(k, f->driver, f->version) &&
+		vs_check_find(k, "%s %s" SHOULD "%s, as %d PFs have it"
+			FIX REBOOT(ESXCLI "software vib update -d DEPOT\n"),
+			f->driver, f->version, k->most, k->nmost);
+}
+
+bool vs_judge_firmware(struct vs_subject *k)
+{
+	const struct vs_pf_facts *f = facts_of(k);
+	VS_FREE char *flash = NULL;
+	char kind[64];
+
+	if (!vs_check_odd(k, firmware_kind(f, kind), f->firmware))
+		return false;
 	flash = is_nvidia(f->driver) ?
 		vs_asprintf("ssh -n root@%s /opt/mellanox/bin/mlxfwmanager -y -d %s -u -i FIRMWARE.mfa",
-			    h->name, pf->pci) :
-		vs_asprintf("# firmware %s for %s, by its vendor's tool", most,
-			    pf->pci);
-	add(l, VS_CHECK_FIRMWARE_ODD, h, pf, vs_strdup(f->firmware),
-	    vs_asprintf("%s, as %d PFs have it", most, n),
-	    vs_check_reboot(h, flash));
-}
-
-void vs_check_pfs(const struct vs_check_site *s, const struct vs_usual *u,
-		  const struct vs_host *h, struct vs_found_list *l)
-{
-	for (int i = 0; h->facts && i < h->npfs; i++) {
-		const struct vs_pf *pf = &h->pfs[i];
-
-		if (!drawn_by(s, h, pf))
-			continue;
-		check_vfs(s, u, h, i, l);
-		if (pf->vfs)
-			check_port(s, h, pf, l);
-		check_versions(u, h, i, l);
-	}
+			    k->host->name, pf_of(k)->pci) :
+		vs_asprintf("# firmware %s for %s, by its vendor's tool",
+			    k->most, pf_of(k)->pci);
+	return vs_check_find(k, "%s" SHOULD "%s, as %d PFs have it"
+		FIX REBOOT("%s\n"), f->firmware, k->most, k->nmost, flash);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks of what hosts share: templates, the datastore, resource pools.
+ * The judges of what hosts share: templates, the datastore, resource pools.
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,51 +41,46 @@ bool vs_check_blocks(const struct vs_found *f, const struct vs_profile *prof)
 	}
 }
 
-static void check_hw(const struct vs_check_site *s,
-		     const struct vs_template_facts *t,
-		     struct vs_found_list *l)
+bool vs_judge_hw(struct vs_subject *k)
 {
-	const char *of = "";
+	const struct vs_adapter *of = NULL;
 	int need = 0;
 
-	for (size_t p = 0; p < s->nprofiles; p++) {
-		const struct vs_profile *prof = &s->profiles[p];
+	for (size_t p = 0; p < k->site->nprofiles; p++) {
+		const struct vs_profile *prof = &k->site->profiles[p];
 		int hw = needs_hw(prof);
 
-		if (!uses(s, p, t) || hw <= need)
+		if (!uses(k->site, p, k->template) || hw <= need)
 			continue;
 		need = hw;
-		of = prof->adapter->name;
+		of = prof->adapter;
 	}
-	if (t->hw && t->hw < need)
-		vs_found_add(l, VS_CHECK_TEMPLATE_HW, t->name,
-			vs_asprintf("hardware version %d", t->hw),
-			vs_asprintf("%d at least (adapter %s)", need, of),
-			vs_asprintf("govc vm.markasvm -host HOST %s\n"
-				    "govc vm.upgrade -vm %s -version %d\n"
-				    "govc vm.markastemplate %s", t->name,
-				    t->name, need, t->name));
+	return k->template->hw < need &&
+		vs_check_find(k, "hardware version %d"
+			SHOULD "%d at least (adapter %s)"
+			FIX AS_VM("govc vm.upgrade -vm {} -version %d"),
+			k->template->hw, need, of->name, need);
 }
 
 /* The firmware can't be changed under a guest that is installed. */
-static void check_firmware(const struct vs_check_site *s,
-			   const struct vs_template_facts *t,
-			   struct vs_found_list *l)
-{
-	for (size_t p = 0; t->bios && p < s->nprofiles; p++) {
-		const struct vs_adapter *a = s->profiles[p].adapter;
+#define BY_EFI "# install {} anew in a VM that boots by EFI:\ngovc vm.change -vm VM -e firmware=efi"
 
-		if (!uses(s, p, t) || !vs_profile_efi(&s->profiles[p]))
+bool vs_judge_efi(struct vs_subject *k)
+{
+	for (size_t p = 0; k->template->bios && p < k->site->nprofiles; p++) {
+		const struct vs_adapter *a = k->site->profiles[p].adapter;
+
+		if (!uses(k->site, p, k->template) ||
+		    !vs_profile_efi(&k->site->profiles[p]))
 			continue;
-		vs_found_add(l, VS_CHECK_TEMPLATE_FIRMWARE, t->name,
-			vs_strdup("BIOS"),
-			!vs_adapter_mmio(a) ? vs_strdup("EFI (SecureBoot=yes)") :
-			vs_asprintf("EFI (adapter %s, %d GB of MMIO)", a->name,
-				    vs_adapter_mmio(a)),
-			vs_asprintf("# install %s anew in a VM that boots by EFI:\ngovc vm.change -vm VM -e firmware=efi",
-				    t->name));
-		return;
+		return vs_adapter_mmio(a) ?
+			vs_check_find(k, "BIOS" SHOULD
+				"EFI (adapter %s, %d GB of MMIO)" FIX BY_EFI,
+				a->name, vs_adapter_mmio(a)) :
+			vs_check_find(k, "BIOS" SHOULD "EFI (SecureBoot=yes)"
+				FIX BY_EFI);
 	}
+	return false;
 }
 
 /* "rhel9_64Guest", "otherLinux64Guest", "debian12_64Guest" */
@@ -106,24 +101,23 @@ static bool is_linux64(const char *guest)
 	return len < 7 || !strcmp(guest + len - 7, "64Guest");
 }
 
-/* A command that changes the template, which must be a VM for it. */
-static char *as_vm(const struct vs_template_facts *t, const char *command)
+bool vs_judge_guest(struct vs_subject *k)
 {
-	return vs_asprintf("govc vm.markasvm -host HOST %s\n%s\n"
-			   "govc vm.markastemplate %s", t->name, command,
-			   t->name);
+	const char *guest = k->template->guest;
+
+	return guest[0] && !is_linux64(guest) &&
+		vs_check_find(k, "%s" SHOULD "a 64-bit Linux"
+			FIX AS_VM("govc vm.change -vm {} -g rhel9_64Guest"),
+			guest);
 }
 
-static void check_guest(const struct vs_template_facts *t,
-			struct vs_found_list *l)
+bool vs_judge_card(struct vs_subject *k)
 {
-	VS_FREE char *set = vs_asprintf("govc vm.change -vm %s -g rhel9_64Guest",
-					t->name);
-
-	if (t->guest[0] && !is_linux64(t->guest))
-		vs_found_add(l, VS_CHECK_TEMPLATE_GUEST, t->name,
-			vs_strdup(t->guest), vs_strdup("a 64-bit Linux"),
-			as_vm(t, set));
+	return k->template->passthrough > 0 &&
+		vs_check_find(k, "%d of them"
+			SHOULD "none: each clone gets its own"
+			FIX AS_VM("govc device.ls -vm {}\ngovc device.remove -vm {} DEVICE"),
+			k->template->passthrough);
 }
 
 /* ---- networks ------------------------------------------------------------- */
@@ -155,114 +149,64 @@ static bool manages(const struct vs_host *h, const struct vs_network *net,
 	return false;
 }
 
-void vs_check_apart(const struct vs_check_site *s, struct vs_found_list *l)
+bool vs_judge_management(struct vs_subject *k)
 {
-	for (size_t p = 0; p < s->nprofiles; p++) {
-		const struct vs_adapter *a = s->profiles[p].adapter;
-		const char *first = "";
-		int n = 0;
+	const struct vs_check_site *s = k->site;
+	const struct vs_adapter *a = s->profiles[k->i].adapter;
+	const char *first = "";
+	int n = 0;
 
-		if (!first_rdma(s, p))
-			continue;
-		for (const struct vs_host *h = s->inv->hosts; h; h = h->hh.next)
-			if (manages(h, net_of(s, p), a) && !n++)
-				first = h->name;
-		if (n)
-			vs_found_add(l, VS_CHECK_APART, a->name,
-				vs_asprintf("%s carries the management of %d host%s: %s%s",
-					    a->network, n, n == 1 ? "" : "s",
-					    first, n == 1 ? "" : ", ..."),
-				vs_strdup("a port group of its own"),
-				vs_asprintf("govc dvs.portgroup.add -dvs %s -vlan VLAN NAME\n"
-					    "# vsphere.conf: AdapterName=%s Network=NAME",
-					    vs_check_switch_name(s->inv, net_of(s, p)),
-					    a->name));
-	}
+	if (!first_rdma(s, k->i))
+		return false;
+	for (const struct vs_host *h = s->inv->hosts; h; h = h->hh.next)
+		if (manages(h, net_of(s, k->i), a) && !n++)
+			first = h->name;
+	k->object = a->name;
+	return n && vs_check_find(k,
+		"%s carries the management of %d host%s: %s%s"
+		SHOULD "a port group of its own"
+		FIX "govc dvs.portgroup.add -dvs %s -vlan VLAN NAME\n"
+		"# vsphere.conf: AdapterName={} Network=NAME", a->network, n,
+		n == 1 ? "" : "s", first, n == 1 ? "" : ", ...",
+		vs_check_switch_name(s->inv, net_of(s, k->i)));
 }
 
-static void check_own_card(const struct vs_check_site *s,
-			   const struct vs_template_facts *t,
-			   struct vs_found_list *l)
+bool vs_judge_own_card(struct vs_subject *k)
 {
-	VS_FREE char *move = vs_asprintf(
-		"govc vm.network.change -vm %s -net MANAGEMENT-NETWORK ethernet-0",
-		t->name);
+	const struct vs_template_facts *t = k->template;
 
-	for (size_t p = 0; p < s->nprofiles; p++) {
-		const struct vs_adapter *a = s->profiles[p].adapter;
+	for (size_t p = 0; p < k->site->nprofiles; p++) {
+		const struct vs_adapter *a = k->site->profiles[p].adapter;
 		bool its = false;
 
 		for (size_t i = 0; i < t->nnets; i++)
-			its |= !strcmp(t->nets[i], net_of(s, p)->moid);
-		if (its && uses(s, p, t) && vs_adapter_kinds[a->type].rdma)
-			vs_found_add(l, VS_CHECK_APART, a->name,
-				vs_asprintf("the own card of template %s is on %s too",
-					    t->name, a->network),
-				vs_strdup("on a management network"),
-				as_vm(t, move));
+			its |= !strcmp(t->nets[i], net_of(k->site, p)->moid);
+		k->object = a->name;
+		if (its && uses(k->site, p, t) &&
+		    vs_adapter_kinds[a->type].rdma)
+			vs_check_find(k,
+				"the own card of template %s is on %s too"
+				SHOULD "on a management network"
+				FIX "govc vm.markasvm -host HOST %s\n"
+				"govc vm.network.change -vm %s -net MANAGEMENT-NETWORK ethernet-0\n"
+				"govc vm.markastemplate %s", t->name,
+				a->network, t->name, t->name, t->name);
 	}
-}
-
-/* ---- templates, whole -------------------------------------------------------- */
-
-void vs_check_template(const struct vs_check_site *s,
-		       const struct vs_template_facts *t,
-		       struct vs_found_list *l)
-{
-	VS_FREE char *cold = vs_asprintf(
-		"govc vm.change -vm %s -cpu-hot-add-enabled=false -memory-hot-add-enabled=false",
-		t->name);
-	VS_FREE char *card = vs_asprintf(
-		"govc device.ls -vm %s\ngovc device.remove -vm %s DEVICE",
-		t->name, t->name);
-	VS_FREE char *snap = vs_asprintf("govc snapshot.remove -vm %s '*'",
-					 t->name);
-	VS_FREE char *tools = vs_asprintf(
-		"govc vm.power -on %s	# install open-vm-tools in the guest, power it off",
-		t->name);
-
-	check_hw(s, t, l);
-	check_firmware(s, t, l);
-	check_guest(t, l);
-	if (t->passthrough <= 0)	/* that is told already */
-		check_own_card(s, t, l);
-	if (t->passthrough > 0)
-		vs_found_add(l, VS_CHECK_TEMPLATE_NIC, t->name,
-			vs_asprintf("%d of them", t->passthrough),
-			vs_strdup("none: each clone gets its own"),
-			as_vm(t, card));
-	if (t->hot_add == 1)
-		vs_found_add(l, VS_CHECK_TEMPLATE_HOT_ADD, t->name,
-			vs_strdup("on"), vs_strdup("off"), as_vm(t, cold));
-	if (t->snapshot == 1)
-		vs_found_add(l, VS_CHECK_TEMPLATE_SNAPSHOT, t->name,
-			vs_strdup("it has one"), vs_strdup("none"),
-			as_vm(t, snap));
-	if (t->tools == 0)
-		vs_found_add(l, VS_CHECK_TEMPLATE_TOOLS, t->name,
-			vs_strdup("not installed"),
-			vs_strdup("open-vm-tools in the guest"),
-			as_vm(t, tools));
+	return k->added;
 }
 
 /* ---- the datastore, pools ------------------------------------------------- */
 
-void vs_check_store(const struct vs_store_facts *d, struct vs_found_list *l)
+bool vs_judge_store_capacity(struct vs_subject *k)
 {
-	if (d->accessible == 0) {
-		vs_found_add(l, VS_CHECK_STORE_AWAY, d->name,
-			vs_strdup("not accessible"), vs_strdup("accessible"),
-			vs_asprintf("govc datastore.info %s", d->name));
-		return;
-	}
-	if (d->free_mb < 0 || d->needs_mb <= d->free_mb)
-		return;
-	vs_found_add(l, VS_CHECK_STORE_CAPACITY, d->name,
-		vs_asprintf("%lld GB free", (long long)d->free_mb / 1024),
-		vs_asprintf("%lld GB for disks and swap files of the nodes that have no other and aren't there yet",
-			    (long long)(d->needs_mb + 1023) / 1024),
-		vs_asprintf("govc datastore.info %s	# make room, or define fewer nodes",
-			    d->name));
+	const struct vs_store_facts *d = k->store;
+
+	return d->needs_mb > d->free_mb &&
+		vs_check_find(k, "%lld GB free"
+			SHOULD "%lld GB for disks and swap files of the nodes that have no other and aren't there yet"
+			FIX "govc datastore.info {}	# make room, or define fewer nodes",
+			(long long)d->free_mb / 1024,
+			(long long)(d->needs_mb + 1023) / 1024);
 }
 
 bool vs_check_reaches(const struct vs_check_site *s, const char *cluster,
@@ -279,34 +223,28 @@ bool vs_check_reaches(const struct vs_check_site *s, const char *cluster,
 	return false;
 }
 
-bool vs_check_pool(const struct vs_check_site *s, const struct vs_pool_facts *p,
-		   struct vs_found_list *l)
+bool vs_judge_pool(struct vs_subject *k)
 {
-	int64_t mem = 0, cpu = 0;
-	bool low_mem, low_cpu;
+	const struct vs_pool_facts *p = k->pool;
+	long long mem = 0, cpu = 0;
 
-	for (size_t i = 0; i < s->nprofiles; i++) {
-		const struct vs_profile *prof = &s->profiles[i];
+	for (size_t i = 0; i < k->site->nprofiles; i++) {
+		const struct vs_profile *prof = &k->site->profiles[i];
 		int64_t mb = vs_profile_reserved_mb(prof) +
 			vs_profile_overhead_mb(prof);
 		int64_t mhz = vs_profile_cpu_mhz(prof, p->core_mhz);
 
-		if (!s->nodes[i] || !vs_check_reaches(s, p->cluster, i))
+		if (!k->site->nodes[i] ||
+		    !vs_check_reaches(k->site, p->cluster, i))
 			continue;
 		mem = mb > mem ? mb : mem;
 		cpu = mhz > cpu ? mhz : cpu;
 	}
-	low_mem = p->most_mem_mb >= 0 && p->most_mem_mb < mem;
-	low_cpu = p->most_cpu_mhz >= 0 && p->most_cpu_mhz < cpu;
-	if (!low_mem && !low_cpu)
-		return false;
-	vs_found_add(l, VS_CHECK_POOL_CAPACITY, p->name,
-		vs_asprintf("%lld MB, %lld MHz at most for all its VMs",
-			    (long long)p->most_mem_mb,
-			    (long long)p->most_cpu_mhz),
-		vs_asprintf("%lld MB, %lld MHz for the largest of them alone",
-			    (long long)mem, (long long)cpu),
-		vs_asprintf("govc pool.change -mem.limit -1 -cpu.limit -1 %s",
-			    p->path));
-	return true;
+	return ((p->most_mem_mb >= 0 && p->most_mem_mb < mem) ||
+		(p->most_cpu_mhz >= 0 && p->most_cpu_mhz < cpu)) &&
+		vs_check_find(k, "%lld MB, %lld MHz at most for all its VMs"
+			SHOULD "%lld MB, %lld MHz for the largest of them alone"
+			FIX "govc pool.change -mem.limit -1 -cpu.limit -1 %s",
+			(long long)p->most_mem_mb, (long long)p->most_cpu_mhz,
+			mem, cpu, p->path);
 }
