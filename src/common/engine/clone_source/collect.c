@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which parents of linked and instant clones are wanted, and the end of those that aren't.
+ * Decides which sources of linked and instant clones are needed, and destroys
+ * the others.
  *
- * Rules: wanted is the one that clones of a partition's template, as it is now,
- * would be made of. What isn't known wants all of them: a template that can't
- * be read, a VM of the folder that can't, a VM that is missed. An unwanted one
- * goes when no disk stands on it, no clone of it is under way, and a slow beat
- * since then has shown no task on it; never while it is on, nor with a disk
- * outside of its own directory. What a new configuration wants no more asks the
- * brake, unless clones of its kind are asked for still, of another version:
- * that is read off the configuration and of vCenter, for a start forgets what
- * was wanted. The lock is held.
+ * A clone source is needed if a clone of a partition's template would be made
+ * of it now. All are kept while that is unknown: while the template or a VM of
+ * the folder can't be read, or a VM is missing. Another one is destroyed when
+ * no disk depends on it, no clone of it is under way, and a later periodic poll
+ * has shown no task on it. It is kept while it is on, or while it has a disk
+ * outside of its own directory. The removal limit counts one that a new
+ * configuration made superfluous, but not an outdated version of a source that
+ * is still configured. Configuration and vCenter tell which it is, because a
+ * restart forgets what was needed before. The caller holds the core's lock.
  */
 #include <stdlib.h>
 #include <string.h>

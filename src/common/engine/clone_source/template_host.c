@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Is the host there on which a template is registered? vCenter copies a template
- * by that host alone, wherever the clone goes: while it isn't, no clone of the
- * template is begun, jobs wait with this reason, and a clone that fails because
- * of it is no node's fault.
+ * Checks whether the host on which a template is registered is connected.
+ * vCenter copies a template through that host alone, on whatever host the clone
+ * is placed. While the host is away, no clone of the template starts, jobs stay
+ * pending with this reason, and a clone that fails for it counts against no
+ * node.
  *
- * Rules: a host of our clusters is known at once; of another one the template's
- * own connection says it, with the slow beat. What can't be known counts as
- * away, and is said so. Clones of parents (Clone=linked, instant) go on where
- * there is one that is ready wherever such a VM might be placed: with one missing
- * anywhere none is begun, for it might be placed just there. VMs that exist are
- * no matter, unless they must be made anew. The lock is held.
+ * The inventory shows the state of a host of the configured clusters at once.
+ * For another host the periodic poll reads the template's connection state. An
+ * unknown state counts as away, and the reason says so. Linked and instant
+ * clones continue only if a clone source is ready on each host on which such a
+ * VM may be placed. Existing VMs aren't affected unless they must be recreated.
+ * The caller holds the core's lock.
  */
 #include <string.h>
 #include "engine/clone_source/clone_source.h"

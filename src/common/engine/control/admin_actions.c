@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an operator orders: what the brake holds back may go, the VMs of a cluster
- * id that was lost, a node whose VM went with its host, hosts that are to be empty
- * or are mended. Called from the control channel's thread.
+ * Carries out operators' orders: confirm removals that the removal limit holds
+ * back, adopt the VMs of a lost cluster id, forget a VM that was lost with its
+ * host, drain a host, resume a repaired host. The control channel's thread
+ * calls these functions.
  */
 #include <stdio.h>
 #include <string.h>

@@ -7,9 +7,10 @@
  * host: reported, told when they are as many as open a breaker, and with
  * HealthDrains=N the host takes no more VMs from the Nth on.
  *
- * Rules: it counts as long as the node is drained; whether it was a person or a
- * check nobody can tell, hence no more than a report unless asked for. What runs
- * there is left alone. The lock is held.
+ * A drain counts as long as the node is drained. Slurm doesn't record whether a
+ * person or a health check drained the node, so drains are only reported unless
+ * HealthDrains is set. VMs that run on the host are left alone. The caller
+ * holds the core's lock.
  */
 #include <stdio.h>
 #include <stdlib.h>

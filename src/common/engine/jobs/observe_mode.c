@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mode=observe: all is counted, planned and told, nothing is changed. The
- * client sends no mutating call (vcenter/calls/vm_calls.c), nodes are compared but not
- * acted on (node.c), nodes of ours are given to no job; what would be done for
- * one is put in words here. Never takes a hold.
+ * Mode=observe: slurm-vsphere counts, plans and reports, and changes nothing.
+ * The client sends no mutating call (vcenter/calls/vm_calls.c). Nodes are
+ * compared with their VMs, but not acted on (node.c). No job gets a node that
+ * slurm-vsphere manages; this file describes what would be done for such a job.
+ * It never makes a claim.
  */
 #include <stdio.h>
 #include <string.h>

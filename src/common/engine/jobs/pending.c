@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Jobs that were refused, the last time of each: what it lacks, in words that its
- * record shows for as long as they are true.
+ * Jobs that had to wait, with the latest pending reason of each: what the job
+ * needs. Its job record shows the reason as long as it is true.
  *
- * Rules: the strongest word of late counts; of many jobs some at a time, each in
- * its turn. Nothing here has VMs go: reclaim_idle.c asks who lacks VFs. The lock is
- * held.
+ * The most important reason of the last tests counts. Of many jobs, some are
+ * updated in each pass, in turn. This file ends no VMs; reclaim_idle.c asks it
+ * which jobs need VFs. The caller holds the core's lock.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A host that is to be empty: in maintenance, entering it, drained by an
- * operator, or to be so at a planned time. What of ours is still there, when it
- * is safe by the ends of the jobs, and Slurm's reservation that says so to its
- * users: of the nodes whose VMs are there, for as long as they are. A node's
- * name isn't bound to a host, so it leaves the reservation when its VM is off.
+ * operator, or at a planned time. Reports which managed VMs are still there and
+ * when the last of their jobs ends. Makes a Slurm reservation of their nodes,
+ * so that users see it. A node's name isn't bound to a host, so the node leaves
+ * the reservation when its VM is off.
  *
- * Rules: unknown is never gone, so that nothing is taken back while vCenter
- * isn't there; Slurm is told what shall be, again and again, and the port finds
- * out what is missing: a restart needs no memory.
+ * A VM of unknown state counts as there, so that an outage of vCenter removes
+ * nothing from a reservation. Slurm gets the full list each time, and the Slurm
+ * operations find what differs, so that a restart needs no memory.
  */
 #include <stdio.h>
 #include <stdlib.h>

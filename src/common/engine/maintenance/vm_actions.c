@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Orders about nodes' VMs: evict (off as soon as no job has the node, its VF is
- * free then) and rebuild (off likewise, destroyed, cloned anew when the node is
- * wanted again). Either may say on which host the VM should be next: a wish,
- * heeded once, if placement finds room there.
+ * Operators' actions on nodes' VMs. Evict powers the VM off as soon as no job
+ * has the node, which frees its VF. Rebuild does that too, destroys the VM, and
+ * clones it again when Slurm powers the node up. Either may name a preferred
+ * host for the next VM, which is honoured once if the host has capacity.
  *
- * Nothing is done here: an evicted node counts as one on a wanted host
- * (node_drain.c: drained with our tag, powered down by Slurm when idle, undrained
- * when its VM is off), and a VM that is to be rebuilt fits nobody any more
- * (vs_node_fit), so that the step table destroys it, by the rules of ownership,
- * disks and brake that hold for every VM. An order is bound to the VM that it
- * was given for: the next one of that name is not meant. `scontrol update
- * state=resume` withdraws it.
+ * This file only keeps the actions. An evicted node is treated as one on a host
+ * that is to be empty (node_drain.c): it is drained with slurm-vsphere's
+ * reason, Slurm powers it down when idle, and it is undrained when its VM is
+ * off. A VM that is to be rebuilt fits no job (vs_node_fit), so the state table
+ * destroys it by the rules for all VMs: ownership, disks, removal limit. An
+ * action is bound to one VM and doesn't apply to a later VM of that name.
+ * `scontrol update state=resume` withdraws it.
  */
 #include <stdio.h>
 #include <string.h>

@@ -95,8 +95,8 @@ static bool takes_vms(struct vs_core *c, const struct vs_host *host)
 }
 
 /*
- * Would this node's end give a VM like the wanted one what it lacks: a VF, its
- * host's CPU or memory, or of what hosts share?
+ * Would the end of this node's VM free what the requested VM still needs: a VF,
+ * CPU or memory of its host, or capacity that hosts share?
  */
 static bool helps(struct vs_core *c, const struct vs_node *victim,
 		  const struct vs_node *want)

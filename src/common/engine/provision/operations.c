@@ -388,9 +388,9 @@ static bool from_our_template(const struct vs_core *c, const char *entity)
 }
 
 /*
- * Unfinished tasks: one on a managed VM keeps its node busy until it ends. A
- * clone names only its source, so while one of ours is under way and we don't
- * know whose it is, no node without a VM is begun.
+ * Adopts unfinished tasks. A task on a managed VM keeps its node busy until it
+ * ends. A clone task names only its source, so while a clone by slurm-vsphere
+ * is under way for an unknown node, no node without a VM is started.
  */
 void vs_op_adopt_tasks(struct vs_core *c, const struct vs_vc_task *tasks,
 		       size_t ntasks)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Jobs whose guest is no more, though Slurm believes them running: their VM was
- * switched off, or HA has started it again on another host. Slurm hears of the
- * first from us, and would miss the second for long: with ReturnToService=2 a
- * guest that has rebooted within SlurmdTimeout is as good as before, and only
- * the node of a job's batch script is asked what runs there.
+ * Jobs whose guest is lost while Slurm believes them running: their VM was
+ * switched off, or HA has restarted it on another host. slurm-vsphere reports
+ * both to Slurm, which would miss the second for long: with ReturnToService=2 a
+ * guest that rebooted within SlurmdTimeout counts as healthy, and only the node
+ * of a job's batch script is asked what runs there.
  *
- * Rules: a guest is known to be another one only by a VM that is on elsewhere
- * and was out of reach or off since it was last seen on: vMotion moves one that
- * is within reach, and what becomes of one of ours its task tells. Slurm ends
- * the job, never we.
+ * A guest counts as restarted only if its VM runs on another host, and was
+ * unreachable or off since it was last seen on. vMotion moves a VM without
+ * that, and the task of slurm-vsphere's own vMotion tells its outcome. Slurm
+ * ends the job; slurm-vsphere never does.
  *
- * And one whose end never comes: a slurmctld that begins anew with a node off
- * and COMPLETING takes it from its job, and leaves it COMPLETING until it
- * registers, which no job will make it do.
+ * This file also releases nodes that stay COMPLETING. A slurmctld that restarts
+ * with a node off and COMPLETING takes it from its job, and leaves it
+ * COMPLETING until it registers; but no job will power it up.
  */
 #include <string.h>
 #include "engine/jobs/jobs.h"

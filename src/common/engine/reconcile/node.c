@@ -342,10 +342,10 @@ static void report_alien(struct vs_node *n)
 }
 
 /*
- * The VM has vanished or was switched off under a node Slurm believes up: by
- * somebody, or slurmctld was killed and remembers a time before that. A job in
- * it can't go on; one whose VM isn't to be found at all does if its slurmd
- * answers. Where Slurm missed it first, only a power-down gives the node back.
+ * The VM has vanished or is off, though Slurm believes its node up: a vCenter
+ * user did it, or slurmctld was killed and has an older state. A job in the VM
+ * is lost, unless vCenter just doesn't show the VM while its slurmd answers. If
+ * Slurm set the node down first, only a power-down releases it.
  */
 static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {

@@ -27,10 +27,11 @@
  *     "jobs_left": 2, "nodes_left": 4,	of one that is to be empty, now or
  *					then: with VMs on it
  *     "safe_at": 1789000000,		when the last of these jobs ends; absent
- *					where nobody knows
- *     "safe": true,			no VM of ours is on
- *     "drained_by_others": 2,		nodes that somebody else drained while
- *					their VMs ran here, and that still are
+ *					while unknown
+ *     "safe": true,			no managed VM is on
+ *     "drained_by_others": 2,		nodes that a user or a health check has
+ *					drained while their VMs ran here, and
+ *					that still are drained
  *     "pfs": [ {				and what is handed out whole, by kind
  *       "pci": "0000:3b:00.0", (*)
  *       "pnic": "vmnic4",
@@ -38,7 +39,7 @@
  *       "device": "10de:20b0",		of devices that are handed out whole:
  *					vendor and device; pci is the first's;
  *					or a DVX class, or a vGPU's profile:
- *					pci is a name of ours then
+ *					pci is then a name made up for it
  *       "label": "a",			their hardware label
  *       "can": [ "vmotion" ],		of a class or profile: what the host's
  *					driver can do (names as in svf adapters)
@@ -86,8 +87,8 @@
  *     "since": 1789000000,		of action
  *     "usual": 34,			how many seconds it took lately
  *     "order": "evict",		an operator's, that isn't done yet
- *     "drained_on": "esx01",		there its VM was when somebody else
- *					drained it
+ *     "drained_on": "esx01",		host of its VM when a user or a health
+ *					check drained it
  *     "waits": "text",			for the parent of its clone, or
  *					why its VM isn't resumed yet
  *     "last_error": "text"
@@ -96,14 +97,14 @@
  *   "notes": [ ... ]
  * }
  *
- * "jobs": those that have nodes of ours or wait for them, by number {
+ * "jobs": those that have managed nodes or wait for them, by number {
  *   "jobs": [ {
  *     "job": 4711, (*)
  *     "id": "4711", (*)		as squeue writes it: "12_3", "14+1"
  *     "uid": 1000, "partition": "roce",
  *     "state": "RUNNING", (*)		as Slurm says it
  *     "adapters": [ "sriov-roce" ],	of its nodes, or those it waits for
- *     "nodes": [ "vm001", ... ],	of ours, that it has
+ *     "nodes": [ "vm001", ... ],	managed nodes that it has
  *     "hosts": [ "esx01", ... ],	of their VMs, on or promised
  *     "vfs": 4,			in use or held by them
  *     "devices": 1,			the same of those handed out whole;
@@ -172,12 +173,12 @@
  *     "since": 1789000000,		of cloning
  *     "children": 12, (*)		VMs that stand on its disks
  *     "wanted": true, (*)		false: it goes after its last child
- *     "stays": "text"			what keeps one that nobody wants
+ *     "stays": "text"			why one is kept that isn't needed
  *   } ],
  *   "notes": [ ... ]
  * }
  *
- * "reconcile": what is to be mended without anybody's job asking for it {
+ * "reconcile": what slurm-vsphere fixes though no job asks for it {
  *   "brake": true, (*)
  *   "vms": [ { "vm": "vm009", (*) "state": "on", "what": "text", (*)
  *		"waits": true		for svf reconcile --confirm
@@ -192,7 +193,7 @@
  *   "text": "needs 4 sriov-roce VFs on 4 nodes, 3 free",	while they can't
  *   "after_idle": true,		they can be as soon as idle VMs are off:
  *   "give_way": [ "vm007" ],		these, as far as one can say
- *   "nodes": [ {			of ours, in the order they were asked for
+ *   "nodes": [ {			managed nodes, in the order asked for
  *     "node": "vm003", (*) "adapter": "sriov-roce", (*)
  *     "do": "clone", (*)		reuse, power-on, clone, relocate,
  *					reconfigure, rebuild, wait
@@ -231,7 +232,7 @@
  *     "why": "text" (*)
  *   } ]
  * }
- * "recheck": all is read anew, if an operator asks {
+ * "recheck": all is read again, if an operator asks {
  *   "seq": 17, (*)			number of the last reading begun
  *   "asked": true			another is: "check" will have its number
  * }

@@ -416,7 +416,8 @@ static void add_orphans(struct vs_core *c, struct json_object *arr)
 	}
 }
 
-/* Those alone that wait: what goes by itself is nobody's matter. */
+/* Only clone sources that the removal limit holds back: an operator confirms
+ * these, while the others are removed without help. */
 static void add_parents(struct vs_core *c, struct json_object *arr)
 {
 	for (const struct vs_clone_source *r = vs_clone_sources_all()->all; r;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A term of office: from the moment when this slurmctld controls the cluster
- * until it shuts down, yields to the primary or makes room for the process that
- * a reconfigure has started. Between two terms the engine is nobody: no session
- * in vCenter, no control port, no word to Slurm.
+ * Leadership lasts from the moment when this slurmctld controls the cluster
+ * until it shuts down, yields to the primary or is replaced by the process that
+ * a reconfigure started. Without leadership the engine has no session in
+ * vCenter and no control port, and sends nothing to Slurm.
  *
- * One engine at a time: a lock on a file in StateSaveLocation is taken before
- * vCenter is spoken to. It goes with the process, however that ends. Another one
- * that keeps it is waited for, though not for ever: a hanging slurmctld must not
- * stop the one that has taken over, and what both did is looked at before
- * anything is done.
+ * One engine acts at a time: it locks a file in StateSaveLocation before it
+ * calls vCenter. The kernel drops the lock when the process ends. The engine
+ * waits for another process that holds the lock, but not for ever, because a
+ * hanging slurmctld must not stop the one that has taken over. It reads what
+ * both did in vCenter before it changes anything.
  *
- * It never waits for vCenter longer than a logout may take, and never for Slurm.
- * loop.c has its turns, and takes the lock.
+ * This file waits for vCenter no longer than a logout may take, and never for
+ * Slurm. loop.c runs its passes and takes the core's lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -110,9 +110,9 @@ void vs_leadership_control(struct vs_leadership *t, const struct vs_conf *conf)
 }
 
 /*
- * A new one begins in a process that had one before: what it knew of jobs and
- * nodes is another controller's past. (One that was interrupted, by a reconfigure
- * that failed, goes on with what it knows.)
+ * Starts leadership in a process that had it before: what the process knows of
+ * jobs and nodes is out of date, because another controller acted since. (After
+ * a reconfigure that failed, leadership continues with what it knows.)
  */
 void vs_leadership_begin(struct vs_core *c)
 {

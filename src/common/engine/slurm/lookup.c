@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slurm is asked when a user asks, and not on the engine's beat: only then is it known
- * who asks and about what, and a site where nobody asks pays nothing.
+ * Reads Slurm's data when a user asks, not in each pass of the engine: only
+ * then are the user and the object known, and without requests it costs
+ * nothing.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -39,7 +39,7 @@ struct vs_vc_names {
 struct vs_vc_conf {
 	const char *url;		/* https://vc.example.org[:port] */
 	const char *username;
-	const char *password_file;	/* read anew at each login; owner and mode
+	const char *password_file;	/* read at each login; owner and mode
 					 * are checked each time (uid below) */
 	unsigned int password_uid;	/* who must own it, mode 0600 or 0400 */
 	const char *ca_file;		/* NULL: the system's store */
@@ -75,10 +75,11 @@ bool vs_vc_is_up(const struct vs_vc *vc);	/* loaded and listening */
 void vs_vc_retry(struct vs_vc *vc);
 /* Read the slow values on the next turn instead of on the beat. */
 void vs_vc_poll_request(struct vs_vc *vc);
-/* How late a change may be told that comes in a stream of others; how often the
- * slow values are read. A new client is alert: 0.2 s, 15 s. Calm: 5 s, 15 s;
- * asleep: 10 s, 30 s; in both, rights are asked for every 5 minutes unless some
- * are lacking. Whoever gets more alert hears at once of what was gathered. */
+/* How long changes that come in a stream may be gathered, and the interval of
+ * the periodic poll. HIGH, a new client's: 0.2 s, 15 s. LOW: 5 s, 15 s. LOWEST:
+ * 10 s, 30 s. In the last two, privileges are read every 5 minutes unless some
+ * are missing. A change to a shorter interval delivers the gathered changes at
+ * once. */
 enum vs_vc_poll {
 	VS_VC_POLL_HIGH,
 	VS_VC_POLL_LOW,

@@ -106,8 +106,9 @@ void vs_vcx_slow_failed(struct vs_vc *vc, const struct vs_err *err)
 	struct vs_err gone = *err;
 
 	vc->slow_busy = false;
-	/* What was found by name is not there: it is in vSphere's words left
-	 * out of the answer, but whoever says it this way is heard too. */
+	/* An object that was found by name is gone. vSphere's documentation
+	 * leaves it out of the answer; a server that sends a fault is
+	 * understood too. */
 	if (err->code == VS_E_GONE) {
 		gone.code = VS_E_RELOGIN;
 		vs_vcx_fail(vc, &gone);

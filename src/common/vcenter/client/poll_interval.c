@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often vCenter is asked: as often as jobs need the answer. A change that
- * comes alone is told at once in any case, because the wait for it is open; of
- * a stream, so many together as come in a time that the caller allows.
+ * Decides how often vCenter is asked: as often as jobs need the answer. A
+ * single change is always delivered at once, because a waiting call is open.
+ * Changes in a stream are gathered for a time that the caller sets.
  *
- * It never sends anything: it says when.
+ * This file sends nothing; it only says when to send.
  */
 #include "vcenter/client/client_i.h"
 

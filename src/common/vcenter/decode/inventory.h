@@ -56,8 +56,8 @@ struct vcx_pnic { char *key, *device, *pci, *driver, *version, *firmware;
 	bool link; };
 struct vcx_proxy { char **pnics; size_t npnics; };
 struct vcx_pt { char *pci; int vfs, asked, most; bool enabled; };
-/* Those of the host's PCI devices that may be handed to VMs, now or once somebody
- * has enabled them, or the host was rebooted. */
+/* PCI devices of the host that VMs may get, now or after an administrator has
+ * enabled them, or after the host's reboot. */
 struct vcx_give { char *pci, *label; bool active, enabled, sriov; };
 struct vcx_numa { char *pci; int node, threads; int64_t mb; };	/* the node's */
 

@@ -315,9 +315,10 @@ static int is_same(void *x, void *key)
 	return vs_licenses_same(x, key);
 }
 
-/* The users' own, while none of ours is there. Slurm, which merges what both
- * have next, finds nothing left: newer Slurm would join them by their text, and
- * give back none that it has read from text. */
+/* Moves the licenses that users asked for, after those of slurm-vsphere are
+ * gone. Slurm merges the licenses of both jobs next, and finds none left to
+ * merge: a newer Slurm joins them as text, and never returns licenses read from
+ * text. */
 static void own_move(job_record_t *from, job_record_t *to)
 {
 	licenses_t *one, *same;
