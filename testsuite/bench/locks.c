@@ -138,7 +138,7 @@ static bool line(const char *name, const char *what, int64_t us, int64_t bar)
 
 /* ---- devices ------------------------------------------------------------------------ */
 
-/* The median of all that a round asks, with nobody else at work; us. */
+/* The median time of a round's queries while no other thread works, in us. */
 static int64_t quiet(const int *all, enum vs_avail *avail)
 {
 	static int64_t sums[ROUNDS];
@@ -451,8 +451,8 @@ static bool vmotions(const int *all)
 
 /* ---- preemption --------------------------------------------------------------------- */
 
-/* No VF is left, each VM has a job: which of 4,000 end for one of `gang` nodes?
- * Nothing else goes on. */
+/* No VF is left and each VM has a job: which of 4,000 jobs end for a job of
+ * `gang` nodes? No other thread works. */
 static bool make_room(const int *all, size_t gang)
 {
 	const struct vs_core_api *api = vs_core_api_get();

@@ -119,8 +119,8 @@ static void on_done(void *arg, uint64_t id, const char *result,
 		abort();
 }
 
-/* How far the inputs got: an answer that is asked for anew, and that the corpus
- * hasn't, keeps all of it from what comes later. */
+/* Counts how far the inputs got. If the client repeats a query, and the corpus
+ * has no answer to it, no input reaches the later code. */
 static int hosts_with_gpus, targets;
 
 static void on_host(void *arg, const struct vs_vc_host *h)

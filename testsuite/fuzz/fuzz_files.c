@@ -117,7 +117,7 @@ static void facts(void)
 		abort();
 }
 
-/* "port @" stands for the port whose state is ours. */
+/* "port @" stands for the port whose state file this program writes. */
 static void device(const char *text, size_t size)
 {
 	const char *nul = memchr(text, '\0', size);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What comes to the metrics' port.
+ * Fuzzes the requests that come to the metrics port.
  *
- * What must hold: nothing crashes; the answer is one of the known ones, and its
- * head fits; a request is whole at one length only, and what comes before that says
- * "more"; OpenMetrics is given to nobody who doesn't name it.
+ * The program must not crash. The answer is one of the known ones, and its head
+ * fits. A request is whole at one length only; any shorter one needs more
+ * bytes. OpenMetrics is sent only to a client that names it.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The hints file: whatever stands in it, nobody is avoided for longer than by
- * a failure or a breaker of now (but for what an operator drained), and the
- * next text is read as if there had been none. */
+/* Fuzzes the state file. Whatever it contains, no host or PF is excluded for
+ * longer than by a present failure or breaker, except what an operator drained.
+ * The next text is read as if there had been none before. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What svf prints of an answer, whoever gave it: the first byte says which
- * verb asked, the rest is the answer.
+ * Fuzzes what svf prints of an answer from any server: the first byte says
+ * which verb asked, the rest is the answer.
  *
- * What must hold: nothing crashes; no byte that could steer a terminal comes
- * out; an answer that is no JSON is an exit code, never a report.
+ * svf must not crash, and must print no byte that could control a terminal. An
+ * answer that isn't JSON gives an exit code, never a report.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ int svf_request_nodes(const char *verb, const char *nodes, const char *text,
 	return svf_request(verb, nodes, text, doc);
 }
 
-/* Instead of src/svf/rpc/where.c: nobody is asked. */
+/* Instead of src/svf/rpc/where.c: no server is asked. */
 int svf_where(struct svf_where *w, struct vs_err *err)
 {
 	memset(w, 0, sizeof(*w));

@@ -84,7 +84,7 @@ bool m_reaches(const struct m_host *h, const struct m_class *c, int pf,
 	       bool ever);
 /* MB of the datastore */
 int64_t m_store_need(const struct m_class *c, bool exists);
-/* What is left, M_UNKNOWN where nobody knows. */
+/* What is left; M_UNKNOWN if that is unknown. */
 void m_pool_left(const struct model *m, int pool, int64_t *cpu, int64_t *mem);
 int64_t m_store_left(const struct model *m);
 struct m_share m_share(const struct model *m, int vm);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A libibverbs with the calls that slurm-vsphere-port makes, which shows what the
- * file SV_VERBS says; it is read anew by each call, and a change of anything in
- * its directory is an asynchronous event. A line sets something of the last
+ * file SV_VERBS says. Each call reads the file again, and a change of anything
+ * in its directory is an asynchronous event. A line sets something of the last
  * device, or of its last port:
  *
  *   device NAME             path DIR (in a fake /sys)      guid HEX

@@ -3,8 +3,9 @@
  * A submitter of its own, as any user can write one with libslurm: sends a
  * SPANK environment that sbatch would not send. Prints the job's id.
  *
- * submit_env batch|alloc NODES OURS NULLS USERS: OURS entries with names that only
- * slurm-vsphere may write, NULLS entries without a byte, then USERS others.
+ * submit_env batch|alloc NODES OWN NULLS USERS: OWN entries with names that
+ * only slurm-vsphere may write, NULLS entries without a byte, then USERS
+ * others.
  * JOB_ID: where an answer has the job's number, by the release (submitter.py).
  */
 #include <errno.h>
