@@ -13,7 +13,7 @@
 #include "plugins/select/cons_tres_vsphere/controller.h"
 #include "util/mem.h"
 
-/* 0-3 sriov-roce, a VF each; 4, 5 pair, two VFs each; 6 vmxnet3; 7 not ours */
+/* 0-3 sriov-roce, a VF each; 4, 5 pair, two VFs each; 6 vmxnet3; 7 unmanaged */
 #define NODES 8
 static const struct vs_vm_type kinds[NODES] = {
 	{ .adapter = 0, .cards = 1 }, { .adapter = 0, .cards = 1 },

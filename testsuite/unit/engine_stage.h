@@ -437,7 +437,8 @@ STAGE void powered_down(const char *node)
 	turns(2);
 }
 
-/* vm1 goes off and is made anew so far that its power-on, or its clone, is sent. */
+/* Powers vm1's VM off and reconfigures or destroys it, by `how`, until its
+ * power-on or its clone is sent. */
 STAGE void rebuilt_by(enum fake_kind how)
 {
 	flags("vm1", BOOT);

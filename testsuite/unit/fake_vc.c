@@ -350,7 +350,7 @@ int64_t vs_vc_vm_relocate(struct vs_vc *vc, const char *vm, const char *host,
 	return (int64_t)c->id;
 }
 
-/* By somebody: its own power-on takes no second VF. */
+/* A test has switched it on already: its own power-on takes no second VF. */
 static bool is_on(const char *moid)
 {
 	const struct fake_vm *vm = fake_by_moid(moid);

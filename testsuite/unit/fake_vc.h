@@ -158,8 +158,8 @@ bool fake_fault(enum fake_kind kind, enum vs_code code, const char *fault,
 bool fake_no_vf(void);
 /* The reply is lost: the effect happens if `happens`, done says unknown. */
 bool fake_lose(enum fake_kind kind, bool happens);
-/* The oldest goes on in vCenter whatever becomes of its answer: the task that
- * shows it meanwhile, and its effect. */
+/* The oldest call of the kind continues in vCenter though its answer is lost.
+ * fake_late_task() gives its task, and fake_late_happens() is its effect. */
 bool fake_late(enum fake_kind kind);
 bool fake_late_task(struct vs_vc_task *t);
 void fake_late_happens(void);

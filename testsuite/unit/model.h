@@ -86,7 +86,7 @@ void model_leave(int job, bool requeue);
 void model_requeue_on(int node);
 void model_set_down(int node, const char *why);
 
-/* model_life.c: what goes on by itself, and what people do; in each turn */
+/* model_life.c: what happens by itself, and what people do; in each pass */
 void model_guests(void);
 void model_slurm(void);
 void model_restarted(void);	/* slurmctld, and the engine forgot all */

@@ -9,7 +9,8 @@
 
 #define NODES 8
 
-/* The world: node i is ours if ours[i]; its core id is i + 100. */
+/* The world: the first array says which nodes slurm-vsphere manages; the core's
+ * id of node i is i + 100. */
 struct select_world {
 	bool ours[NODES];
 	enum vs_avail avail[NODES];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A stage for the tests of job_submit/vsphere: ten nodes, a core that knows which
- * of them are ours, and Slurm's reading of a constraint, said by the test. */
+/* A stage for the tests of job_submit/vsphere: ten nodes, a core that knows
+ * which of them slurm-vsphere manages, and Slurm's reading of a constraint,
+ * which the test sets. */
 #ifndef SUBMIT_STAGE_H
 #define SUBMIT_STAGE_H
 
@@ -12,10 +13,10 @@
 #include "plugins/job_submit/vsphere/feasibility.h"
 
 /*
- * Nodes 0 to 3 have sriov-roce, 4 and 5 vmxnet3, both ours; 6 and 7 are others',
- * with bigmem; 8 and 9 have sriov-roce again and are for one job each. Two CPUs
- * each. Partitions of them: roce, eth, both (the default), metal, fresh; hidden
- * is both, hidden.
+ * Nodes 0 to 3 have sriov-roce, 4 and 5 vmxnet3; slurm-vsphere manages them. It
+ * doesn't manage 6 and 7, which have bigmem. 8 and 9 have sriov-roce again and
+ * are for one job each. Each node has two CPUs. Their partitions are roce, eth,
+ * both (the default), metal and fresh; hidden is both, hidden.
  */
 #define NODES 10
 
@@ -23,7 +24,7 @@ struct submit_world {
 	bool running;		/* the core */
 	bool federated, operator;
 	uint64_t epoch;
-	int asked_ids;		/* how often for ids: the cache was made anew */
+	int asked_ids;		/* how often for ids: the cache was refilled */
 	int asked;		/* for capacity */
 	size_t vfs;		/* the hosts hold as many VMs */
 	bool more;		/* was asked so */

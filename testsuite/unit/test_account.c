@@ -25,7 +25,7 @@ static void a_test_asks_for_no_more_than_it_takes_at_least(void **state)
 	assert_string_equal(at_least(2, "45"), "vf:4,pair:4,vmxnet3:0");
 	assert_string_equal(at_least(3, "0145"), "vf:3,pair:0,vmxnet3:0");
 	assert_string_equal(at_least(0, "45"), "vf:2,pair:2,vmxnet3:0");
-	/* it may get none, of a node that is nobody's VM */
+	/* it may get no VF, from a node that slurm-vsphere doesn't manage */
 	assert_string_equal(at_least(1, "07"), "vf:0,pair:0,vmxnet3:0");
 }
 
@@ -78,7 +78,7 @@ static void its_own_licenses_stay(void **state)
 	assert_string_equal(words(job.license_list), "other:2");
 }
 
-/* No job has more of ours than its VMs, whatever was asked for. */
+/* A job holds the VF licenses of its VMs, however many it asked for. */
 static void ours_that_it_asked_for_are_replaced(void **state)
 {
 	(void)state;

@@ -72,7 +72,7 @@ static void a_job_that_grows_takes_over_the_others_own(void **state)
 	assert_null(other.license_list);
 }
 
-/* Slurm would join "a|b" and ours to what it can't read. */
+/* Slurm would join "a|b" and the VF licenses to a text that it can't read. */
 static void beside_alternatives_none_of_ours_are_left(void **state)
 {
 	(void)state;

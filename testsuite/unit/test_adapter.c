@@ -38,7 +38,7 @@ static void every_kind_has_a_name_and_a_hardware_version(void **state)
 	}
 }
 
-/* "yes no 8.0U2+ ...", in the order of the deeds. */
+/* "yes no 8.0U2+ ...", in the order of the operations. */
 static void row_is(const char *name, const char *words)
 {
 	const struct vs_adapter_type_info *k = named(name);

@@ -248,7 +248,7 @@ static void a_card_that_failed_is_nobodys(void **state)
 	setenv("SLURM_VSPHERE_RUN", "/nonexistent", 1);
 	vs_guest_read(&g);
 	assert_false(g.ready);
-	/* no VM of ours: nothing is made there, and nothing is wrong */
+	/* not a managed VM: no file is written, and that is no error */
 	assert_int_equal(
 		vs_guest_place_write(&(struct vs_assignment_place) { "e", "" }),
 		0);
@@ -358,7 +358,8 @@ static void what_the_user_says_stays(void **state)
 	vs_env_make(&env, &here);
 	assert_string_equal(is("UCX_NET_DEVICES"), "mlx5_0:1");
 	assert_string_equal(is("NCCL_IB_HCA"), "mlx5_0,mlx5_3");
-	/* in the script, after we had set it: a beginning of ours isn't ours */
+	/* the script set it later: a prefix of slurm-vsphere's value is the
+	 * user's value */
 	set(NULL, "NCCL_IB_HCA", "mlx5_0");
 	vs_env_make(&env, &here);
 	assert_string_equal(is("NCCL_IB_HCA"), "mlx5_0");

@@ -67,7 +67,7 @@ static void vfs_are_judged_in_the_order_in_which_they_are_mended(void **state)
 	finds(VS_CHECK_VF_FEWER, "host.shutdown -r esx2");
 	pf->vfs = 0;				/* and there are none */
 	finds(VS_CHECK_VF_INACTIVE, "host.shutdown -r esx2");
-	f->enabled = false;			/* for it is off: as many as others */
+	f->enabled = false;			/* off: as many VFs as others */
 	finds(VS_CHECK_VF_OFF, "-a -m nmlx5_core -p max_vfs=8\n");
 }
 
@@ -160,8 +160,8 @@ static void the_drivers_list_is_in_pci_order(void **state)
 	finds(VS_CHECK_VF_OFF, "max_vfs=5,8\n");
 }
 
-/* What has no SR-IOV capability is no PF: uplinks that should be one are named,
- * others are nobody's business. */
+/* A NIC without SR-IOV capability is no PF: the check names uplinks that should
+ * be PFs, and ignores others. */
 static void an_uplink_that_is_not_capable_is_named(void **state)
 {
 	struct vs_host_facts *f = host(2)->facts;

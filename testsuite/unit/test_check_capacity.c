@@ -38,7 +38,7 @@ static void memory_for_fewer_vms_than_vfs_is_told_with_its_figures(void **st)
 	assert_int_equal(found.f[0].severity, VS_WARNING);
 }
 
-/* What is said to mend it does, and not by much. */
+/* The fix that the finding names is enough, and barely so. */
 static void the_memory_that_is_named_fits_as_often(void **st)
 {
 	int64_t mb;

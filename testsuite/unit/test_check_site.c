@@ -18,7 +18,7 @@ static void a_pools_limit_is_held_against_the_largest_vm(void **state)
 	p.most_mem_mb = 32 * 1024;
 	vs_check_pool(&site, &p, &found);	/* the overhead comes on top */
 	assert_int_equal(found.n, 2);
-	p.cluster = "domain-c2";		/* none of its hosts is ours */
+	p.cluster = "domain-c2";		/* no known host is in it */
 	vs_check_pool(&site, &p, &found);
 	vs_strlcpy(host(1)->cluster, "domain-c2", VS_MOID_LEN);
 	host(1)->npfs = 0;			/* one is, without a PF */
@@ -93,7 +93,7 @@ static void a_templates_hardware_is_as_new_as_its_use(void **state)
 	assert_int_equal(of_template("", 0, -1), 0);
 }
 
-/* By the one adapter that wants EFI; jobs of the others go on. */
+/* The finding blocks only jobs of the one adapter that needs EFI. */
 static void large_bars_want_a_template_that_boots_by_efi(void **state)
 {
 	struct vs_adapter gpu = { .name = "gpu", .type = VS_ADAPTER_DYNAMIC,

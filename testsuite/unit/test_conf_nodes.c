@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vsphere.conf and slurm.conf together: which nodes are ours, and what Slurm
- * must be configured with. */
+/* vsphere.conf and slurm.conf together: which nodes slurm-vsphere manages, and
+ * how Slurm must be configured. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

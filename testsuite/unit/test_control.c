@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The control channel with a real munged: who is let in, what is refused, and
- * that nobody waits for anybody else.
+ * The control channel with a real munged: which users are admitted, what is
+ * refused, and that no client waits for another.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ static void the_answer_is_for_who_munge_says_asks(void **state)
 	expect_count(served, 1);
 }
 
-/* nobody's question and answer; what was on the wire goes back in a pipe */
+/* Asks as uid 65534, checks the answer, and writes the sealed frame to out. */
 static void as_nobody(int port, int out)
 {
 	VS_FREE char *cred = NULL, *frame = NULL, *text = NULL;
@@ -156,7 +156,7 @@ static void a_credential_is_good_for_one_question(void **state)
 	expect_count(served, 1);
 }
 
-/* Seal a question of ours with one option of munge's set otherwise. */
+/* Seals a valid query with one option of munge changed. */
 static char *odd_question(const char *socket, munge_opt_t opt, int value)
 {
 	VS_FREE char *text = vs_asprintf(
@@ -695,8 +695,8 @@ static void a_busy_port_or_a_bad_address_is_said_clearly(void **state)
 	socklen_t len = sizeof(sa);
 	int fd = dial(port_of(state)), other;
 
-	/* somebody else's port: the client's own end is in nobody's way, so
-	 * listen on one more */
+	/* a port of another listener: the client's own end of a connection
+	 * doesn't block a port, so listen on one more */
 	close(fd);
 	other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(listen(other, 1), 0);

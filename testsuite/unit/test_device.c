@@ -186,9 +186,10 @@ static void one_that_hangs_is_ended_and_is_wrong(void **state)
 /* ---- one that can't be ended ----------------------------------------------------- */
 
 /*
- * As a driver that hangs keeps its caller: a process that is killed and doesn't
- * go, for somebody traces it, and has not yet taken note of its death. That one
- * writes the other's pid, and ends when the test opens and closes let_go.
+ * Behaves like the caller of a driver that hangs: the process is killed and
+ * stays, because a second process traces it and hasn't noticed its death yet.
+ * The tracer writes the pid of the first one, and ends when the test opens and
+ * closes let_go.
  */
 static int never_goes(const char *note, const char *let_go)
 {

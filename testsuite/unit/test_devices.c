@@ -135,7 +135,7 @@ static void a_fixed_card_takes_the_device_that_has_its_address(void **state)
 	w_card(w_on("vm-1", "esx01"), VS_NIC_PCI_FIXED, GPU1);
 	assert_free(4, 1);
 	w_card(w_on("vm-2", "esx01"), VS_NIC_PCI_FIXED, "0000:18:00.0");
-	assert_free(4, 1);	/* nothing that anybody counts */
+	assert_free(4, 1);	/* no device entry has that address */
 }
 
 static void a_hold_of_a_device_is_stood_for_by_its_card(void **state)
@@ -220,7 +220,7 @@ static void a_fixed_card_takes_its_device_and_no_other(void **state)
 	assert_fpgas(0, 0, 1);
 }
 
-/* Nobody says which of them it has: each may be. */
+/* vCenter doesn't show which of the devices it has: it may be each of them. */
 static void a_dynamic_card_counts_against_each_that_it_may_be(void **state)
 {
 	struct vs_nic *c;

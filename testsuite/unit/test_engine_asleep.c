@@ -16,7 +16,7 @@ static void sleeps(const char *name, bool is)
 	fake_show(vm);
 }
 
-/* Job 7 is in vm1, on host-1, which somebody suspends. */
+/* Job 7 is in vm1, on host-1; a vCenter user suspends vm1. */
 static void one_sleeps(void)
 {
 	run("vmxnet3", 1, 2);
@@ -187,7 +187,7 @@ static void an_idle_one_goes_off(void **st)
 	assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 }
 
-/* vCenter asks for nobody's suspended VM. */
+/* A suspended VM doesn't keep its host from maintenance mode. */
 static void anothers_is_no_matter(void **st)
 {
 	char words[256];

@@ -43,7 +43,7 @@ static void slurm_hears_once_when_the_boot_began(void **st)
 	turn();
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
 	sent = now;
-	turns(40);		/* vCenter is slow, the push goes on */
+	turns(40);		/* vCenter is slow, the push continues */
 	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 	assert_null(heard(VS_REQUEST_BOOTED, "vm1"));
 	assert_true(fake_finish(FAKE_POWER_ON));
@@ -238,7 +238,8 @@ static void a_guest_that_dies_at_once_is_tried_elsewhere(void **st)
 	assert_int_equal(fake_waiting(FAKE_RELOCATE), 1);
 }
 
-/* ---- ResumeTimeout goes on, or not -------------------------------------------- */
+/* ---- ResumeTimeout is extended, or not
+ * ------------------------------------ */
 
 static void an_outage_during_a_boot_takes_no_node_down(void **state)
 {
@@ -345,9 +346,9 @@ static void nor_does_it_while_vcenter_is_away(void **state)
 
 /* ---- since when it is on ------------------------------------------------------- */
 
-/* The VM of a node that was up goes on living under a node that is powered down
- * and comes up again: vCenter was away for longer than SuspendTimeout, or the
- * power budget or a fault held the power-off back. */
+/* A VM stays on while its node is powered down and comes up again: vCenter was
+ * away for longer than SuspendTimeout, or the power budget or a fault delayed
+ * the power-off. */
 static void a_vm_that_outlived_its_nodes_power_down_boots_anew(void **state)
 {
 	const struct vs_outbox_request *t;

@@ -2,9 +2,9 @@
 /*
  * The call matrix at the engine: every call that changes something ends once
  * in each of the ways in which it can end, in every scenario that sends it. A
- * small Slurm goes on beside it as slurmctld would. Afterwards the job runs or
- * has failed with words, once; nothing is held, running or doubled; the calls
- * are bounded.
+ * small model of Slurm acts as slurmctld would. Afterwards the job runs, or has
+ * failed once with a reason; no claim, task or second VM is left; the number of
+ * calls is bounded.
  *
  * What the network does to a call (refused, cut, spoilt) has become one of
  * these ends in the client: testsuite/crash/calls.py shows that.
@@ -20,7 +20,7 @@ enum way {
 	LOST_DONE,		/* the answer is lost, it has happened */
 	LOST_LATE,		/* the same, and it happens seconds later */
 	CUT, CUT_DONE,		/* the connection is lost with the answer */
-	CUT_TASK,		/* the same; its task goes on, and ends later */
+	CUT_TASK,		/* the same, but its task ends later */
 	ENDLESS,		/* its task never ends, unless it is cancelled */
 	WAYS
 };
@@ -97,7 +97,7 @@ static void slurm_hears(const struct vs_outbox_request *t)
 		slurm.ran |= t->ok && slurm.begun;
 		if (t->ok || !slurm.begun)
 			break;
-		/* requeued, and its node boots for nobody */
+		/* requeued, and its node boots for no job */
 		slurm.failed = true;
 		vs_strlcpy(slurm.why, "PrologTimeout", sizeof(slurm.why));
 		slurm_job_ends();

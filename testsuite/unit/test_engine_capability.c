@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a type forbids is refused before vCenter hears of it: each type, each
- * deed, each release, by VMware's tables as they are written down here.
+ * An operation that an adapter type forbids is refused before vCenter is
+ * called: each type, each operation, each release, by VMware's tables as listed
+ * here.
  */
 #include "engine/maintenance/maintenance_i.h"
 #include "engine_stage.h"
@@ -10,8 +11,8 @@
 
 #define OLDEST VS_RELEASE(8, 0, 1)
 
-/* From which release on, 0: in none. Of dvx the driver decides, which nobody
- * tells: no. */
+/* The first release that permits it, 0: none does. For dvx the driver decides,
+ * and no API shows its answer: no. */
 static const int may_from[VS_ADAPTER_TYPES][VS_OPERATIONS] = {
 	/* vmotion, snapshot, ha, drs-place, drs-move, hot-add, instant */
 	[VS_ADAPTER_VMXNET3] = { OLDEST, OLDEST, OLDEST, OLDEST, OLDEST,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the checks do in the engine: a hard finding keeps new VMs from its PF,
- * with the reason, until it is mended; nothing that runs is touched; what isn't
- * known keeps nobody away. And who is told what.
+ * with the reason, until it is fixed. Running VMs aren't touched, and what is
+ * unknown blocks no VM. Also: which user is shown what.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -214,7 +214,7 @@ static void a_recheck_is_answered_by_a_reading_that_began_after_it(void **st)
 	turns(2);
 	assert_true(number_of("check", 0) > asked);
 	vs_checks.look = false;
-	number_of("recheck", 1000);		/* nobody's business */
+	number_of("recheck", 1000);		/* no operator: not read */
 	assert_false(vs_checks.look);
 }
 

@@ -131,7 +131,7 @@ static void it_stays_while_a_clone_of_it_is_under_way(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	assert_true(fake_finish(FAKE_CLONE));
 	time_passes();
-	/* the job wants another VM; only then is it nobody's base */
+	/* the job needs another VM; only then has the source no clone left */
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 	assert_true(fake_finish(FAKE_DESTROY));
 	assert_null(fake_get("vm1"));
@@ -227,7 +227,7 @@ static void a_parent_is_no_nodes_vm_and_no_orphan(void **st)
 				     vs_core.folder,
 				     "99999999-2222-4333-8444-555555555555"),
 			 VS_OWNER_OTHER_CLUSTER);
-	/* somebody gives it a node's name: it is nobody's then */
+	/* a user renames it to a node's name: it belongs to no cluster then */
 	vs_strlcpy(p->name, "vm2", sizeof(p->name));
 	fake_show(p);
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);

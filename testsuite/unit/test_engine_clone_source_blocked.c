@@ -17,7 +17,8 @@ static void begin_counting(void)
 	vs_log_to(count);
 }
 
-/* Nobody's node is to blame, nothing more is made, and everybody hears why. */
+/* No node is failed, no more clone sources are made, and the pending reason and
+ * the log say why. */
 static void waits_for_somebody(const char *node, const char *why)
 {
 	turns(100);
@@ -48,7 +49,8 @@ static void one_that_was_moved_at_once_is_not_made_again(void **st)
 	vs_log_to(NULL);
 }
 
-/* Storage DRS moves it, say, or somebody renames the datastore. */
+/* Storage DRS moves it, for example, or an administrator renames the
+ * datastore. */
 static void one_on_another_datastore_is_not_made_again(void **st)
 {
 	struct fake_vm *p;
@@ -81,7 +83,7 @@ static void one_on_another_datastore_is_not_made_again(void **st)
 	vs_log_to(NULL);
 }
 
-/* Nor when nobody has asked for long, until an operator says so. */
+/* The source has lost its tag, and no job has asked for it for long. */
 static void begin_stripped(void)
 {
 	begin_counting();

@@ -63,7 +63,7 @@ static void after_an_outage_nothing_goes_before_all_is_known(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 }
 
-/* The count since it is unwanted begins anew. */
+/* The time since which the clone source isn't needed is counted from zero. */
 static void an_outage_and_a_new_term_forget_since_when(void **st)
 {
 	struct vs_clone_source *r;
@@ -166,7 +166,7 @@ static void nodes_read(void *ctx, struct vs_slurm_node *nodes, size_t n)
 		nodes[i].flags = 0;
 }
 
-/* Somebody took the parent's mark away: it is an orphan, with children. */
+/* A user removed the clone source's tag: it is an orphan, with clones. */
 static void an_orphan_that_others_stand_on_stays(void **st)
 {
 	static const struct vs_slurm_ops port = { .nodes_read = nodes_read };
@@ -201,7 +201,8 @@ static void an_orphan_that_others_stand_on_stays(void **st)
 	vs_core.port = was;
 }
 
-/* vm2's job ends while its VM is cloned of the parent, which nobody wants then. */
+/* vm2's job ends while its VM is cloned from the source, which no job needs
+ * then. */
 static void leaves_its_clone(void)
 {
 	wants(8, "vm2");
@@ -344,7 +345,8 @@ static void of_two_alike_one_goes(void **st)
 	assert_null(vs_vm_get(&vs_core.inv, moid));
 }
 
-/* ---- the brake ------------------------------------------------------------------- */
+/* ---- the removal limit
+ * ---------------------------------------------------- */
 
 /* Each of five hosts has its parent, which nothing stands on. */
 static void five_parents(void)

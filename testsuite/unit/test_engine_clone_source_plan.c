@@ -68,7 +68,7 @@ static void the_making_of_a_parent_is_in_it(void **state)
 	begin_linked(4, 2);
 	ready();
 	measured();
-	/* never made: nobody knows how long that takes */
+	/* never made: its duration is unknown */
 	doc = asked("vm3");
 	assert_false(vs_j_bool(vs_j_get(vs_j_root(&doc), "measured")));
 	assert_int_equal(number(&doc, "calls"), 2 + 2);
@@ -158,7 +158,7 @@ static int64_t parent_ms(void)
 	return vs_duration_ms(&vs_core.profiles[0], VS_DURATION_CLONE_SOURCE);
 }
 
-/* Nobody asks for it for two hours: that is not how long it takes. */
+/* No job asks for it for two hours: they don't count as its duration. */
 static void hours_without_anybody_are_no_measure(void **state)
 {
 	int64_t was;

@@ -98,7 +98,7 @@ static void what_was_made_keeps_new_jobs_waiting(void **st)
 	assert_true(told_that("MaxClonesPerHour=2: so many"));
 	assert_non_null(strstr(barred("vm3"), "MaxClonesPerHour=2 is used up until"));
 	assert_int_equal(job_begin(9, "vm3", NULL), -1);
-	/* what is there is nobody's loss */
+	/* an existing VM needs no clone: its node isn't blocked */
 	end_job(7, "vm1");
 	assert_null(barred("vm1"));
 	assert_int_equal(job_begin(9, "vm1", NULL), 0);
@@ -202,7 +202,7 @@ static void a_gang_is_never_half_made(void **st)
 	assert_int_equal(vs_clones.owed, 0);
 }
 
-/* For each job it would be made anew. */
+/* Retention=destroy: each job needs a new clone. */
 static void vms_that_a_job_uses_up_count_as_none(void **st)
 {
 	(void)st;

@@ -384,7 +384,7 @@ static void one_that_is_left_out_has_no_others(void **state)
 	vs_log_to(NULL);
 }
 
-/* Each of them is a row: what finds none is told of. */
+/* Each device needs a device entry: those without one are reported. */
 static void what_finds_no_row_is_counted_as_left_out(void **state)
 {
 	const struct vs_host *h;

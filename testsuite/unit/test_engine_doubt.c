@@ -184,7 +184,8 @@ static void the_prolog_deadline_holds_while_vcenter_is_away(void **state)
 	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
 }
 
-/* A foreign user's clone of our template does not block ours. */
+/* Another user's clone of the template doesn't block clones by
+ * slurm-vsphere. */
 static void a_strangers_clone_of_the_template_stops_nobody(void **state)
 {
 	struct vs_vc_task t = {

@@ -150,7 +150,7 @@ static void it_is_found_again_after_a_restart(void **st)
 	two_pfs(8, 0);
 	p = vs_fingerprint_get("esx1");
 	assert_non_null(p);
-	fake_load();		/* all is read anew: one PF, as the fake has it */
+	fake_load();		/* all is read again: one PF, as in the fake */
 	fake_slow(NULL, 0);
 	turn();
 	PFS(PF(A, "vmnic4", 0), PF(B, "vmnic6", 8));

@@ -148,7 +148,7 @@ static void a_lost_connection_asks_again_later(void **state)
 	turns(3);
 	assert_int_equal(fake_where.asked, 2);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
-	fake_recommend(1, "host-2", NULL);	/* nobody asks that any more */
+	fake_recommend(1, "host-2", NULL);	/* the query was given up */
 	assert_int_equal(free_on("host-2"), 2);
 	fake_recommend(2, "host-3", NULL);
 	turns(3);

@@ -62,7 +62,7 @@ static void each_fault_has_its_answer(void **st)
 		{ VS_E_SHORTAGE, VS_VC_FAULT_NO_SPACE, WAIT, false },
 		{ VS_E_SHORTAGE, "InsufficientFailoverResourcesFault", WAIT,
 		  false },
-		/* what an administrator must mend for all of them */
+		/* what an administrator must fix for all hosts */
 		{ VS_E_CONFIG, "NoPermission", WAIT, false },
 		{ VS_E_CONFIG, "LicenseExpired", WAIT, false },
 		{ VS_E_REQUEST, "InvalidVmConfig", END, true },

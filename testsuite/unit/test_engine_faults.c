@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine when things go wrong: lost replies, restarts, VMs that are not
- * ours or that nobody can read, an account that may change nothing.
+ * The engine when things go wrong: lost replies, restarts, VMs that
+ * slurm-vsphere doesn't manage or can't read, an account that may change
+ * nothing.
  */
 #include "engine_stage.h"
 
@@ -308,7 +309,7 @@ static void a_pf_that_was_never_shown_is_no_place(void **st)
 	bring_up(7, "vm1");
 	vm = fake_get("vm1");
 	vm->pci[0] = '\0';
-	/* everything is read anew, and ESXi's choice isn't shown */
+	/* everything is read again, and ESXi's choice isn't shown */
 	vs_ledger_clear(&vs_core.ledger);
 	fake_show(vm);
 	turn();

@@ -429,7 +429,7 @@ static void nobody_passes_one_that_was_refused_where_order_counts(void **state)
 	asker.rank = 10;
 	assert_int_equal(spare_of("vm3", "vm4"), 2);
 	asker.rank = 5;
-	now += 80000;			/* nobody has asked for it since */
+	now += 80000;			/* job 40 wasn't tested since */
 	assert_int_equal(spare_of("vm3", "vm4"), 2);
 	now -= 80000;
 	end_job(7, "vm1");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A VM that goes off or away under a node that Slurm believes up: somebody
- * did it, or slurmctld was killed and remembers a time before it.
+ * A VM that goes off or disappears though Slurm believes its node up: a vCenter
+ * user did it, or slurmctld was killed and restored an older state.
  */
 #include "engine_stage.h"
 
@@ -34,7 +34,7 @@ static void a_job_whose_vm_was_switched_off_is_requeued(void **st)
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 }
 
-/* slurmctld goes on trying to end the first run, and would end the second. */
+/* slurmctld still tries to end the first run, and would end the second. */
 static void a_node_whose_job_lost_its_vm_takes_none_for_a_while(void **st)
 {
 	int64_t until;
@@ -255,7 +255,7 @@ static void a_node_that_the_job_has_lost_is_not_waited_for(void **state)
 	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
 }
 
-/* Somebody drained it: power saving takes its time, perhaps for ever. */
+/* A user drained it: Slurm's power saving may take long, or never act. */
 static void a_node_that_is_to_leave_is_told_now_and_then(void **st)
 {
 	size_t n = 0;

@@ -53,7 +53,8 @@ static void another_limit_of_drains_is_judged_by_at_once(void **st)
 	assert_int_equal(vs_health_drains("host-1"), 2);
 }
 
-/* Out until all of them are resumed, whatever else is configured anew. */
+/* The host stays excluded until all nodes are resumed, even if the
+ * configuration is read again. */
 static void the_same_limit_of_drains_ends_nothing(void **st)
 {
 	(void)st;

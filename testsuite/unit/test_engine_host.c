@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hosts that are wanted by their administrator, that don't answer, and VMs
- * that DRS or HA starts on others than ours.
+ * Hosts that their administrator empties, hosts that don't answer, and VMs that
+ * DRS or HA starts on another host than slurm-vsphere chose.
  */
 #include "engine_stage.h"
 #include "util/json.h"

@@ -24,7 +24,7 @@ static void only_the_parent_is_made_before_slurm_asks_for_power(void **st)
 	assert_string_equal(vm->from, p->uuid);
 	assert_string_equal(vm->parent, "");
 	assert_string_not_equal(vm->mac, p->mac);
-	/* no power-on but the parent's, and nobody is disturbed */
+	/* no power-on but the clone source's, and no other VM is touched */
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
 			 0);
@@ -114,7 +114,7 @@ static void off_it_is_no_more(void **st)
 	assert_int_equal(fake_sent[FAKE_INSTANT], 1);
 }
 
-/* A copy of an instant clone has another BIOS uuid, and so isn't ours. */
+/* A copy of an instant clone has another BIOS uuid, so it isn't managed. */
 static void a_copy_of_one_is_not_ours(void **st)
 {
 	struct fake_vm *vm;
@@ -207,7 +207,7 @@ static void one_that_boots_again_has_its_memory_held(void **st)
 	turns(12);
 	p = fake_parent("parent-");
 	assert_null(vs_ledger_get(&vs_core.ledger, p->name));
-	p->on = p->frozen = false;	/* by somebody */
+	p->on = p->frozen = false;	/* by a vCenter user */
 	fake_show(p);
 	turns(12);
 	h = vs_host_get(&vs_core.inv, "host-1");

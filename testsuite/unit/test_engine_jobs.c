@@ -127,7 +127,7 @@ static void who_waits_says_for_what(void **state)
 	assert_non_null(strstr(text(j, "text"), "1 free"));
 	assert_int_equal(number(j, "vfs"), -1);
 	assert_int_equal(vs_j_len(vs_j_get(j, "adapters")), 1);
-	waits = VS_WAITS_ELSE;		/* that stands before ours */
+	waits = VS_WAITS_ELSE;		/* Slurm's reason comes first */
 	assert_string_equal(text(vs_j_at(jobs_for(OWNER), 0), "text"),
 			    "Dependency");
 }

@@ -65,8 +65,9 @@ static void engine_start(void)
 	assert_true(becomes_free(false));
 }
 
-/* The process that a reconfigure starts may begin while this one still lives;
- * if it doesn't come up, this one goes on, and nobody tells it its jobs. */
+/* The process that a reconfigure starts may begin while this one still lives.
+ * If it doesn't come up, this one continues, and Slurm doesn't report its jobs
+ * again. */
 static void an_interrupted_term_goes_on_with_what_it_knew(void **state)
 {
 	const struct vs_core_api *api = vs_core_api_get();
@@ -109,7 +110,7 @@ static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
 	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
 	assert_null(vs_avoids());
 	assert_false(vs_removal_limit_is_reached());
-	/* The VM of a node that is up stays; nobody's job is in it. */
+	/* The VM of a node that is up stays; no job is in it. */
 	flags("vm1", UP);
 	vs_client_renew_clear();
 	fake_load();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is told of VMs on a host that is to be empty, before and with the order,
- * and those whose jobs are requeued by it.
+ * What is reported about VMs on a host that is to be empty, before and with the
+ * order, and about VMs whose jobs the order requeues.
  */
 #include "engine/hosts/hosts_i.h"
 #include "vmotion_stage.h"
@@ -69,8 +69,8 @@ static void the_plan_counts_the_room(void **st)
 	SAYS("esx2: in or entering maintenance");
 }
 
-/* A host isn't safe before they are gone, but they keep nobody from their
- * nodes. */
+/* A host isn't safe before the moving VMs are gone, but they count as no
+ * remaining nodes. */
 static void a_host_is_safe_when_they_are_gone(void **st)
 {
 	struct vs_host *h;

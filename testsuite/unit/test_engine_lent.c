@@ -176,7 +176,7 @@ static void an_order_for_nodes_that_are_gone_meanwhile_is_refused(void **state)
 	order_end();
 }
 
-/* As core_start does: vCenter's inventory is to be read anew. */
+/* As core_start does: vCenter's inventory must be read again. */
 static void not_loaded(struct vs_core *c)
 {
 	c->epoch++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The budgets for operations in flight: per vCenter for provisioning and for
- * power, and per host; what must wait is begun as soon as something ends. And
- * the end of operations that nobody wants any more.
+ * power, and per host. A waiting operation starts as soon as another ends. Also
+ * the end of operations that no job needs any more.
  */
 #include "engine/run/run_i.h"
 #include "engine/tasks/tasks.h"

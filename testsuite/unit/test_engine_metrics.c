@@ -88,8 +88,8 @@ static void each_vf_is_in_one_state(void **state)
 	assert_int_equal(value("hosts{state=\"disconnected\"}"), 1);
 }
 
-/* Nobody need look for the VFs of a host that is off by intent: DPM's standby, a
- * reboot in maintenance. */
+/* The VFs of a host that is off by intent aren't lost: DPM's standby, a reboot
+ * in maintenance mode. */
 static void a_host_that_is_off_by_intent_has_lost_nothing(void **state)
 {
 	struct vs_host *h = vs_host_get(&vs_core.inv, "host-1");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * VMs that vCenter doesn't show any more though nothing says that they went:
- * it was restored from a backup, or somebody has renamed or moved one.
+ * VMs that vCenter doesn't show any more though no event reported their end:
+ * vCenter was restored from a backup, or a user has renamed or moved a VM.
  */
 #include "engine/tasks/tasks_i.h"
 #include "engine_stage.h"
@@ -10,7 +10,7 @@
 
 static struct fake_vm *forgotten;	/* runs, unknown to vCenter */
 
-/* vCenter comes back without the VM, which no event has told of. */
+/* vCenter comes back without the VM, and no event has reported that. */
 static void restored_without(const char *node)
 {
 	forgotten = fake_get(node);

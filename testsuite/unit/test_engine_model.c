@@ -302,7 +302,7 @@ static void world_turns(int t)
 		}
 }
 
-/* A VF that nobody uses, and that nobody else can have. */
+/* The number of VFs that no VM uses, and that no job can get. */
 static int leaked(void)
 {
 	int n = 0;

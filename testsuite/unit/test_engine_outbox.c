@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What becomes of a word to Slurm that Slurm accepts or refuses: whoever asked
- * hears of the answer in the same turn.
+ * Requests to Slurm that Slurm accepts or refuses: the module that asked gets
+ * the answer in the same pass.
  */
 #include "engine/run/run_i.h"
 #include "prefetch_stage.h"

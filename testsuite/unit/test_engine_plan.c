@@ -86,7 +86,7 @@ static void places_are_those_that_the_job_gets(void **state)
 	(void)state;
 	assert_true(vs_j_bool(vs_j_get(vs_j_root(&doc), "served")));
 	assert_int_equal(number(&doc, "calls"), 6);
-	/* whoever names the nodes in whatever order */
+	/* in whatever order the nodes are named */
 	assert_int_equal(vs_job_begin(&vs_core, 7, 0, ids, 3, &err), 0);
 	for (size_t i = 0; i < 3; i++) {
 		const char *name = vs_j_str(vs_j_get(row(&doc, i), "node"));
@@ -274,8 +274,8 @@ static void of_a_job_that_waits_only_what_lacks_a_place_waits(void **state)
 	expect("vm[1-3]", 2, "wait", 0);
 }
 
-/* Four VFs in all: vm1 to vm4 have them, and nobody wants vm1 and vm2 now. */
-/* After that idle VM alone. */
+/* vm1 to vm4 have the four VFs, and vm1 and vm2 are idle. The plan for `nodes`
+ * needs only the end of `vm`. */
 static void gives_way(const char *nodes, const char *vm)
 {
 	struct vs_jdoc doc = asked(nodes);
@@ -333,7 +333,7 @@ static void idle_vms_that_would_give_way_are_named(void **state)
 	doc = asked("vm[1,2,5]");
 	assert_true(vs_j_null(vs_j_opt(vs_j_root(&doc), "after_idle")));
 	vs_jdoc_free(&doc);
-	/* nobody was asked to go */
+	/* no VM was asked to go */
 	turns(3);
 	assert_false(vs_node_is(&vs_core.nodes[id("vm1")], VS_COND_VACATE));
 	assert_false(vs_node_is(&vs_core.nodes[id("vm2")], VS_COND_VACATE));

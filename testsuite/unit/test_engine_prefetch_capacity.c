@@ -74,7 +74,7 @@ static void few_that_have_no_place_tell_of_the_others(void **state)
 	assert_int_equal(vs_plans.nahead, 1);
 }
 
-/* One that has no job and goes: nobody says when it ends. */
+/* A VM that has no job and is powered off: when it ends is unknown. */
 static void a_vf_comes_with_a_vm_that_is_on_its_way_out(void **state)
 {
 	(void)state;

@@ -17,7 +17,7 @@ static void a_clone_that_no_job_needs_goes_after_the_grace(void **state)
 	(void)state;
 	cloned_ahead();
 	nplan = 0;
-	goes_by(50);		/* backfill begins anew: that means nothing */
+	goes_by(50);		/* backfill restarts: this proves nothing */
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	planned(2, "vm2", 100);
 	goes_by(50);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the preflight refuses, in which words, and that it heals with the beat
- * that shows it mended; what a job's end may do all the while. Mode=observe.
+ * What the preflight refuses, with which text, and that the block ends with the
+ * periodic poll that shows the problem fixed. What a job's end may do
+ * meanwhile. Mode=observe.
  */
 #include "engine/checks/checks_i.h"
 #include "engine_stage.h"

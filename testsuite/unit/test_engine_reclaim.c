@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which idle VMs are asked back for a job that waits: those whose end gives it
- * what it lacks, be it a VF or room, and no others.
+ * Which idle VMs are powered off for a pending job: those whose end frees the
+ * VF or the other capacity that the job needs, and no others.
  */
 #include "engine_stage.h"
 
@@ -66,7 +66,7 @@ static void nothing_is_asked_back_for_a_node_that_lacks_no_room(void **state)
 	ready();
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
-	fake_add_vm("vm2", "group-v1", "host-1", false);	/* somebody's */
+	fake_add_vm("vm2", "group-v1", "host-1", false);	/* unowned */
 	fake_show(fake_get("vm2"));
 	wants = id("vm2");
 	refuse(8, &wants, 1, 1, "the name is taken");
@@ -216,8 +216,8 @@ static void a_vgpu_of_another_profile_gives_way(void **state)
 	assert_int_equal(going(fours, 3), 1);
 }
 
-/* On a GPU of their own each, as far as anybody can tell: all of them go, where
- * fewer would leave nothing, and no more of them. */
+/* vCenter doesn't show which vGPU is on which GPU, so each may be on its own:
+ * as many go as surely leave a GPU, and no more. */
 static void as_many_vgpus_go_as_it_takes_and_no_more(void **state)
 {
 	int wants;

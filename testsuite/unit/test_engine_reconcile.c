@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What doesn't agree between Slurm's nodes and vCenter's VMs, row by row, when
- * nobody's job asks for it. Rows that other programs have: VMs on under a
+ * Differences between Slurm's nodes and vCenter's VMs, row by row, while no job
+ * asks for the node. Other programs test these rows: VMs on under a
  * powered-down node (test_engine, _restart), nodes up whose VM is gone or off
- * (_gone, _missing), orphans and the brake (_brake).
+ * (_gone, _missing), orphans and the removal limit (_removal_limit).
  */
 #include "engine/tasks/tasks.h"
 #include "engine_stage.h"
@@ -44,7 +44,7 @@ static void a_vm_off_that_should_be_on_is_switched_on_for_its_job(void **st)
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turn();
-	fake_get("vm1")->on = false;		/* by somebody, while it boots */
+	fake_get("vm1")->on = false;		/* by a user, while it boots */
 	fake_show(fake_get("vm1"));
 	turns(3);
 	assert_true(fake_finish(FAKE_POWER_ON));
@@ -68,7 +68,7 @@ static void a_wrong_profile_waits_for_the_end_of_the_job_in_it(void **st)
 	assert_non_null(heard(VS_REQUEST_REBUILD, "vm1"));
 }
 
-/* Moved by hand or by HA: the sums follow, nobody is disturbed. */
+/* A user or HA moved it: free capacity follows, no job or node is touched. */
 static void a_vm_on_another_host_takes_its_vf_there(void **st)
 {
 	struct fake_vm *vm = up_with(7, 2);
@@ -123,7 +123,7 @@ static void a_hold_that_nobody_needs_ends(void **st)
 	ready();
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	assert_int_equal(free_on("host-1"), 0);
-	/* The job is gone, and nobody has told us. */
+	/* The job is gone, and Slurm has not reported that. */
 	node_set_job(&vs_core.nodes[0], 0);
 	vs_nodes_mark_changed(&vs_core);
 	turns(40);

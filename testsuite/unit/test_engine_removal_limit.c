@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* VMs that no node stands for, the brake on ends that nobody asked for, and
- * the hints that outlive a restart. */
+/* VMs that no node has, the limit of removals that no job or user requested,
+ * and the state file, which outlives a restart. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ static void start(int nodes)
 	slurm_knows = NULL;
 }
 
-/* A VM that is ours by its mark. */
+/* A VM with this cluster's ownership tag. */
 static struct fake_vm *ours(const char *name, bool on)
 {
 	struct fake_vm *vm = fake_add_vm(name, "group-v1", "host-1", on);

@@ -259,8 +259,8 @@ static void a_power_on_that_outlives_a_restart_keeps_its_vf(void **st)
 	assert_int_equal(free_on("host-1"), 1);
 }
 
-/* It may be anybody's, and never ends: the nodes without a VM wait for it, not
- * for ever, and no job is taken for them meanwhile. */
+/* The clone may be any node's, and never ends: the nodes without a VM wait for
+ * it, not for ever, and get no job meanwhile. */
 static void a_clone_that_never_ends_does_not_stop_the_cluster(void **state)
 {
 	struct vs_vc_task t = {

@@ -5,8 +5,8 @@
  */
 #include "engine_stage.h"
 
-/* A job begins on the VM of another one (Retention=destroy), and vCenter
- * goes away before anybody has looked: `seen` is what was judged for nobody. */
+/* A job begins on the VM of another one (Retention=destroy), and the connection
+ * to vCenter breaks before the next pass: `seen` was judged for no job. */
 static void a_job_never_starts_on_anothers_vm_though_vcenter_leaves(void **state)
 {
 	(void)state;
@@ -68,8 +68,8 @@ static void a_job_beside_one_that_waits_for_a_rebuild_does_not_end_it(void **sta
 	assert_null(heard(VS_REQUEST_PROLOG, NULL));
 }
 
-/* Switched off under a running job while another waits beside it: RENEW can
- * never be (Slurm refuses a rebuild where a job runs), and nobody gives it up. */
+/* Switched off under a running job while another waits beside it: a rebuild can
+ * never begin (Slurm refuses it where a job runs), so the node is released. */
 static void a_job_that_waits_beside_does_not_hide_a_vm_that_is_off(void **state)
 {
 	int one;
@@ -152,9 +152,9 @@ static void a_node_with_a_task_that_never_ends_takes_no_job(void **state)
 	fail_msg("the job was taken three times for a node that can't be had");
 }
 
-/* Given up while it booted; the end of that, and a new power_up, come while
- * vCenter is away: the old decision stands, nothing is ever done for it, and
- * nobody pushes ResumeTimeout. */
+/* The node was released while it booted. The end of that, and a new power-up,
+ * come while vCenter is away. The old decision must not stay, or the node would
+ * get no VM, and its ResumeTimeout would not be extended. */
 static void a_node_that_was_given_up_once_can_be_powered_up(void **state)
 {
 	int one;

@@ -79,8 +79,9 @@ static void a_reconfigure_leaves_nothing_of_the_old_profile(void **state)
 	assert_string_equal(vm->mtu, "");
 }
 
-/* terraform-provider-vsphere#2133: cards told by a guessed unit number. Ours is
- * told by its MAC, wherever it stands and whatever its key. */
+/* terraform-provider-vsphere#2133: NICs were identified by a guessed unit
+ * number. slurm-vsphere identifies its NIC by the MAC address, whatever its key
+ * and place. */
 static void of_two_cards_ours_alone_is_taken_out(void **state)
 {
 	struct fake_vm *vm;

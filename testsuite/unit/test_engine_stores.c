@@ -50,7 +50,7 @@ static void restart(uint32_t job, const char *node)
 	turns(3);
 }
 
-/* Its template is another one: the next job's VM is made anew at once. */
+/* The template has changed: the next job's VM is recreated at once. */
 static void made_anew(void)
 {
 	end_job(7, "vm1");
@@ -76,7 +76,8 @@ static void after_a_restart_a_vm_lies_where_its_files_are(void **state)
 	assert_string_equal(fake_get("vm1")->store, "datastore-2");
 }
 
-/* Somebody's VM lies on a third one: nothing is known of where it lies. */
+/* The VM was moved to a datastore that isn't configured: its place is
+ * unknown. */
 static void without_a_known_one_a_place_is_found_anew(void **state)
 {
 	(void)state;
@@ -231,7 +232,7 @@ static void blanks_are_no_part_of_a_name(void **state)
 	assert_int_equal(vs_core.inv.nuses, 2);
 }
 
-/* Each cluster has its own: nobody looks for the top's. */
+/* Each cluster has its own datastore: the common one isn't looked up. */
 static void what_is_used_nowhere_need_not_exist(void **state)
 {
 	struct vs_conf *conf = conf_make(1, "warm", 1024);

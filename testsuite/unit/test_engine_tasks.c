@@ -120,7 +120,7 @@ static void the_owner_of_its_kind_hears_of_a_call_that_fails(void **st)
 	assert_int_equal(heard_kind, VS_OP_CLONE);
 	assert_true(!strcmp(heard_host, "host-1") ||
 		    !strcmp(heard_host, "host-2"));
-	/* the node itself is told of nothing */
+	/* the node itself counts no failure */
 	assert_int_equal(node_tries(vs_node_named(&vs_core, "vm1")), 0);
 	turns(2);
 	assert_true(fake_finish(FAKE_CLONE));

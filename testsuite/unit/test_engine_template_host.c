@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A template whose ESXi host isn't there: no clone of it is begun, jobs wait and
- * know why, no node or other host pays for it; what needs no clone goes on.
+ * A template whose ESXi host isn't connected: no clone of it starts, jobs stay
+ * pending with this reason, and no node or other host is blamed. Jobs that need
+ * no clone start.
  */
 #include "engine_stage.h"
 #include "clone_source_stage.h"
@@ -79,7 +80,8 @@ static void a_host_that_is_off_is_not_there(void **state)
 		  0);
 }
 
-/* It is of no cluster of ours: the template's own connection says it. */
+/* The host is in no configured cluster: the template's connection state
+ * counts. */
 static void of_a_host_that_is_not_ours_the_template_tells(void **state)
 {
 	(void)state;
@@ -284,7 +286,8 @@ static void linked_clones_of_a_parent_go_on(void **state)
 	wants(8, "vm2");
 	assert_true(fake_finish(FAKE_CLONE));
 	assert_string_equal(fake_get("vm2")->from, p->uuid);
-	/* and not while that one's host is away, too: nobody makes another */
+	/* the source's host is away, too, and no host can make another
+	 * source */
 	vs_strlcpy(p->host, "host-2", sizeof(p->host));
 	fake_show(p);
 	turn();

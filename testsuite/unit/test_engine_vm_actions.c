@@ -319,7 +319,7 @@ static void a_warm_vm_is_rebuilt_when_it_is_off(void **st)
 	bring_up(8, "vm1");
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
 	assert_string_not_equal(fake_get("vm1")->moid, old);
-	/* the new one is nobody's to destroy */
+	/* the new VM isn't destroyed */
 	end_job(8, "vm1");
 	turns(100);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);

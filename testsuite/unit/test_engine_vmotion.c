@@ -281,7 +281,7 @@ static void one_that_nobody_needs_any_more_is_called_off(void **st)
 	assert_int_equal(fake_cancels, 1);
 }
 
-/* After a restart: where to the one that is under way goes nobody tells. */
+/* After a restart: the task doesn't show to which host the VM is moving. */
 static void moves_of_before_us_are_waited_for(void **st)
 {
 	const struct vs_vc_task moving = {

@@ -401,7 +401,7 @@ static void no_longer_than_its_task_is_there(void **st)
 	assert_null(vs_vmotions.bound);
 }
 
-/* Without the hint it is somebody's task, and nothing is known of it. */
+/* Without the state file's entry the task's origin and target are unknown. */
 static void without_the_hint_nothing_is_held(void **st)
 {
 	(void)st;

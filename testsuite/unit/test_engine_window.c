@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Planned maintenance: which jobs a host still takes before it, what is told of
- * when it is safe, and what a restart remembers.
+ * Planned maintenance: which jobs a host still takes before it, when it is
+ * reported as safe, and what a restart remembers.
  */
 #include <unistd.h>
 #include "engine/persist/persist.h"
@@ -55,7 +55,7 @@ static void a_host_takes_what_ends_before_its_time(void **st)
 	assert_int_equal(room_until(in_s(1500)), 1);
 	assert_int_equal(room_until(in_s(900)), 2);	/* nothing is mixed up */
 	assert_int_equal(room_until(in_s(2500)), 0);
-	assert_int_equal(room_until(0), 0);	/* nobody knows when it ends */
+	assert_int_equal(room_until(0), 0);	/* the job's end is unknown */
 	assert_int_equal(begin_until(7, "vm1", in_s(2500)), -1);
 	assert_int_equal(begin_until(7, "vm1", in_s(1500)), 0);
 	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,

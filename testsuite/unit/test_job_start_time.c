@@ -78,7 +78,7 @@ static void what_backfill_is_told_is_planned(void **state)
 	(void)state;
 	w.start = now + 300;
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
-	assert_int_equal(w.planned, 0);		/* somebody asks for fun */
+	assert_int_equal(w.planned, 0);		/* a user's --test-only */
 	job.bit_flags |= BACKFILL_TEST;
 	bit_set_all(bits);
 	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
@@ -125,7 +125,8 @@ static void what_is_kept_for_others_is_no_room(void **state)
 	nodes_are("7");
 }
 
-/* Its turn comes first: nothing may be reclaimed for it, whoever asks. */
+/* The free VFs are kept for jobs with higher priority: no VM may be reclaimed
+ * for this job, in whichever mode it is tested. */
 static void no_room_and_none_to_spare_is_kept_for_others_too(void **state)
 {
 	static const uint16_t modes[] = {
@@ -143,7 +144,7 @@ static void no_room_and_none_to_spare_is_kept_for_others_too(void **state)
 		assert_int_equal(w.lacks, VS_PENDING_TURN);
 		assert_string_equal(w.why, ", kept for jobs before it");
 		assert_true(w.need == 1 && w.have == 0);
-		/* nobody is before it: VFs lack, and no turn */
+		/* no job is before it: it waits for VFs, not for its turn */
 		w.left = NODES;
 		bit_set_all(bits);
 		ask(modes[i], 1, 1, 1);

@@ -340,7 +340,8 @@ static void what_is_busy_for_slurm_is_a_reason_but_no_shortage(void **state)
 	assert_string_equal(w.why, "1 node free");
 }
 
-/* With nodes that are nobody's VMs in the choice VFs say nothing. */
+/* If nodes that slurm-vsphere doesn't manage are candidates, VFs aren't the
+ * reason. */
 static void slurms_own_reason_stays_where_other_nodes_would_do(void **state)
 {
 	(void)state;

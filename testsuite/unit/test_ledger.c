@@ -472,7 +472,7 @@ static void what_another_cluster_has_is_foreign_and_told_apart(void **state)
 	assert_int_equal(made.hosts[esx01->index].beside, 1);
 	assert_int_equal(made.strangers, 1);
 	vs_free_capacity_clear(&made);
-	/* one in a folder of its own is no stranger in ours */
+	/* another cluster's VM in its own folder isn't unowned */
 	vs_vm_set_folder(&w.inv, theirs, "group-v9");
 	vs_free_capacity_update(&made, &w.ledger, &w.inv, W_FOLDER, "another1");
 	assert_int_equal(made.beside, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The metrics' server on a page that is made up and a clock that can be moved:
- * what is a request, which format is meant, and that nobody waits for anybody.
+ * The metrics server with a made-up page and a clock that the test sets: what
+ * is a request, which format is meant, and that no client waits for another.
  */
 #include <arpa/inet.h>
 #include <poll.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/allocation/ledger: what the cards of VMs take, and when nobody knows. */
+/* plan/allocation/ledger: what the NICs of VMs take, and when that is
+ * unknown. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

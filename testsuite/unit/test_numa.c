@@ -179,7 +179,7 @@ static void a_vm_that_is_bound_goes_where_a_pfs_node_holds_it(void **state)
 	assert_non_null(strstr(err.text,
 			       "no PF on a NUMA node that holds the VM"));
 	assert_int_equal(vs_place_capacity(&w.env, gang, 99), 0);
-	h->pfs[0].numa = h->pfs[1].numa = -1;	/* nobody knows */
+	h->pfs[0].numa = h->pfs[1].numa = -1;	/* unknown */
 	vs_host_changed(&w.inv, h);
 	place(1);
 	h->pfs[0].numa = 0;
@@ -273,7 +273,7 @@ static void a_bound_vm_needs_nodes_that_hold_it(void **state)
 	}
 }
 
-/* The node of a host that has one is the host, whatever is told of it. */
+/* A host with one NUMA node binds no VM, whatever its facts say. */
 static void the_only_node_of_a_host_binds_to_nothing(void **state)
 {
 	struct vs_host *h = host(8);

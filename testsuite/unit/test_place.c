@@ -421,7 +421,7 @@ static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_NONE);
 	avoid_pci = W_PF0;
 	assert_int_equal(refusal(), VS_REFUSE_EXCLUDED);
-	esx01->pfs[1] = *pf;		/* the first one isn't ours */
+	esx01->pfs[1] = *pf;		/* the first is on another switch */
 	vs_strlcpy(pf->switch_uuid, "another", VS_LABEL_LEN);
 	vs_strlcpy(pf->pci, "0000:01:00.0", VS_PCI_LEN);
 	esx01->npfs = 2;

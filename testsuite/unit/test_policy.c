@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* plan/placement: the policies, preferences, wishes, PFs of a host. */
+/* plan/placement: the policies, preferences, preferred hosts, PFs of a host. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -94,7 +94,7 @@ static void balance_counts_the_scarcest_of_vfs_cpu_and_memory(void **state)
 	assert_int_equal(on("esx01", 4), 1);
 	assert_int_equal(on("esx02", 4), 3);
 	a->memory_mb *= 8;
-	a->cores = 12;			/* CPU that nobody reserves */
+	a->cores = 12;			/* few, but no VM reserves CPU */
 	place(4);
 	assert_int_equal(on("esx01", 4), 1);
 	assert_int_equal(on("esx02", 4), 3);

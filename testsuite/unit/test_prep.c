@@ -80,7 +80,7 @@ static bool core_running(void)
 	return is_running;
 }
 
-/* Of two nodes the second is ours. */
+/* Of two nodes, slurm-vsphere manages the second. */
 static void core_node_ids(const char *const *names, size_t n, int *ids)
 {
 	for (size_t i = 0; i < n; i++)
@@ -257,7 +257,7 @@ static void a_job_waits_for_those_of_its_nodes_that_are_ours(void **state)
 			 JOB_RUNNING | JOB_CONFIGURING | JOB_POWER_UP_NODE);
 	job.job_state = JOB_CANCELLED;	/* before its prolog had a thread */
 	assert_false(prolog_waits());
-	is_running = false;		/* nobody would ever answer */
+	is_running = false;		/* no answer would ever come */
 	job.job_state = JOB_RUNNING | JOB_CONFIGURING;
 	assert_false(prolog_waits());
 	assert_false(epilog_waits());

@@ -31,8 +31,8 @@ static void read_all(void)
 	vs_shared_capacity_end(&w.inv);
 }
 
-/* esx01 in the first cluster, esx02 in the second; a VM of ours on esx01,
- * off; all of it in the values. */
+/* esx01 in the first cluster, esx02 in the second; a managed VM on esx01, off;
+ * the values that were read include all of it. */
 static int setup(void **state)
 {
 	(void)state;
@@ -217,7 +217,7 @@ static void the_disks_of_a_fresh_clone_count_until_the_next_reading(void **state
 	less(100, 1000, 40500);
 	read_all();
 	less(100, 1000, 500);
-	vs_inventory_remove_vm(&w.inv, "vm-2");	/* to be cloned anew */
+	vs_inventory_remove_vm(&w.inv, "vm-2");	/* to be cloned again */
 	less(100, 1000, 40500);
 }
 

@@ -245,7 +245,7 @@ static void a_vgpu_takes_one_of_its_profile_and_a_gpu_of_others(void **state)
 	assert_free(4, 19, 5, 3);
 	w_on("vm-2", VS_NIC_PCI_VGPU, P8);
 	assert_free(4, 9, 4, 3);
-	/* of a profile that nobody counts: a GPU of each */
+	/* of a profile without a device entry: it takes a GPU of each */
 	w_on("vm-3", VS_NIC_PCI_VGPU, "nvidia_a100-40c");
 	assert_free(4, -1, -1, 3);
 }
@@ -336,8 +336,8 @@ static struct vs_host *gpus_of(const char *name, const char *first, int total,
 	return h;
 }
 
-/* Two profiles in one question: each of the one takes a GPU of the other, for
- * nobody knows who comes first. */
+/* Two profiles in one query: each vGPU of one takes a GPU of the other, because
+ * the order of the power-ons is unknown. */
 static void a_gang_of_two_profiles_shares_the_gpus(void **state)
 {
 	struct vs_err err = { 0 };

@@ -135,7 +135,7 @@ static void another_clusters_is_none_of_its_own(void **state)
 	assert_non_null(strstr(err.text, "esx2: doesn't reach the datastore"));
 }
 
-/* What several hosts share is one, whoever draws on it. */
+/* A datastore that several hosts share counts once, whichever host uses it. */
 static void room_is_counted_by_datastore(void **state)
 {
 	(void)state;
@@ -343,7 +343,7 @@ static void a_gang_larger_than_the_largest_goes_on_several(void **state)
 	}
 }
 
-/* After each VM anew, and not until one is full. */
+/* The choice is made again for each VM, not only when one datastore is full. */
 static void each_vm_gets_the_one_with_most_room_then(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * svf: how it finds slurmctld, whom it believes, and what it says when nobody
- * answers.
+ * svf: how it finds slurmctld, whose answers it accepts, and what it prints
+ * when no server answers.
  */
 #include <arpa/inet.h>
 #include <setjmp.h>

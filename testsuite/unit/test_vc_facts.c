@@ -103,7 +103,7 @@ static void a_host_that_is_renamed_is_told_with_its_devices(void **state)
 	assert_true(host_had & VS_VC_HOST_PFS);
 }
 
-/* A change of the whole that we asked parts of: all is read anew. */
+/* A property changes of which only parts are read: all parts are read again. */
 static void a_parents_change_is_read_anew(void **state)
 {
 	struct vs_inv *inv = *state;

@@ -109,7 +109,8 @@ static void it_is_gone_when_it_has_left_both(void **state)
 	"'backing':{'fileName':'[s] vm1/a.vmdk','parent':{'fileName':" \
 	"'[s] p/p.vmdk'}}}]")
 
-/* A VM that somebody cloned into another folder may stand on a parent's disk. */
+/* A VM that a user cloned into another folder may depend on a clone source's
+ * disk. */
 static void what_stands_on_what_is_seen_outside_of_the_folder(void **state)
 {
 	const char *const *paths = vs_inv_paths(*state, VCX_F_VMS);
@@ -206,8 +207,8 @@ static void a_change_of_a_parent_or_an_element_has_it_read_anew(void **state)
 #define OPTION_OF(v) "{'_typeName':'OptionValue','value':" STR(v) "}"
 #define KEY(k) "config.extraConfig[\\\"guestinfo.slurm." k "\\\"]"
 
-/* Its first words are new keys of its VM, beside one that is changed: none is
- * told without the others, and nothing is read anew for them. */
+/* A guest's first report adds keys to its VM, beside one that changes. They are
+ * delivered together, and nothing is read again for them. */
 static void what_a_guest_says_first_is_told_with_the_rest(void **state)
 {
 	struct vs_inv *inv = *state;

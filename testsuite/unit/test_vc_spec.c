@@ -409,7 +409,7 @@ static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 
 #define NORMAL "'shares':{'_typeName':'SharesInfo','shares':0,'level':'normal'}"
 
-/* A VM of another profile, or a template that somebody gave reservations. */
+/* A VM of another profile, or a template with reservations that a user set. */
 static void what_the_profile_does_not_have_is_taken_away(void **state)
 {
 	struct vs_vc_hw hw = { .memory_mb = 4096, .exact = true };
