@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// admin.go: /-/: counters, faults, the state beyond the API, and the door for
-// the hand of somebody else (do.go).
+// admin.go: /-/: counters, faults, the state beyond the API, and the entry for
+// what other users and hosts do (do.go).
 
 package main
 

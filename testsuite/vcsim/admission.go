@@ -175,8 +175,8 @@ func (h *host) notReleased() map[*pf]int {
 }
 
 // crowded tells whether power-ons that are queued or running, plus VMs that
-// are on, leave no VF for these demands; of foreign hands' deeds
-// only what a client must know of, if that is asked.
+// are on, leave no VF for these demands. With known, other users' operations
+// count only if the client must know of them.
 func (h *host) crowded(ds []demand, known bool) bool {
 	if len(ds) == 0 {
 		return false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // churn.go: other users. Foreign VMs come and go, power on with VFs and off,
-// are renamed and moved, at a rate. A seed repeats the same wishes; whether
-// they can be fulfilled depends on what else goes on.
+// are renamed and moved, at a rate. A seed repeats the same operations; whether
+// they succeed depends on what else happens.
 
 package main
 
@@ -13,7 +13,7 @@ import (
 )
 
 type churnSpec struct {
-	Rate     float64  `json:"rate"` // deeds per second; 0 ends it
+	Rate     float64  `json:"rate"` // operations per second; 0 ends it
 	Seed     int64    `json:"seed"`
 	Max      int      `json:"max"`      // VMs at a time, default 20
 	Networks []string `json:"networks"` // of the cards; default: all that have VFs
@@ -113,8 +113,8 @@ func (c *churn) run(beat time.Duration) {
 	}
 }
 
-// wish is one deed; all that chance decides is drawn before anything is looked
-// at, so that a seed always wishes the same.
+// The random numbers of one operation. They are drawn before the world is read,
+// so that a seed always gives the same operations.
 type wish struct {
 	what         float64
 	vm, host, pg int

@@ -120,7 +120,7 @@ func (c *cluster) haRestarts(v *vmachine) bool {
 	return prio != "disabled" && c.spec.HaHosts != "disabled" && v.restartable()
 }
 
-// change is a person's deed in the cluster's settings.
+// change is a user's change of the cluster's settings.
 func (c *cluster) change(op *adminOp) error {
 	s := *c.spec
 	if op.Drs != nil {

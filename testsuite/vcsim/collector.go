@@ -254,7 +254,7 @@ func (f *filter) refresh(w *world) {
 	}
 }
 
-// reselect walks the object set anew.
+// reselect walks the object set again.
 func (f *filter) reselect(w *world) {
 	for _, o := range f.deps {
 		delete(o.deps, f)

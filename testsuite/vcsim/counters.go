@@ -29,7 +29,7 @@ type counters struct {
 	lockedLogins        int
 	waits               int
 	haRestarts          int
-	churn               map[string]int // deeds of other users
+	churn               map[string]int // operations of other users
 	faultsBy            map[string]int // by the rule's label
 	faults              int
 	needs               map[string]map[string]bool // by privilege: kinds of objects

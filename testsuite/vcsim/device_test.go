@@ -205,8 +205,8 @@ func TestRawVfsAndForeignVMsHoldVfs(t *testing.T) {
 	}
 }
 
-// A foreign power-on that nobody can have seen yet makes no client guilty; one
-// that the client has long acknowledged does.
+// Another user's power-on that the client can't have seen yet isn't counted
+// against it; one that the client has long acknowledged is.
 func TestOnlyKnownFullPfsAreHeldAgainstTheSender(t *testing.T) {
 	c := start(t, nil).login()
 	pc := c.watch("VirtualMachine", "name", "runtime.powerState")

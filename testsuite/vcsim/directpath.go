@@ -87,7 +87,7 @@ func powerOnFailed(key, text string, args ...any) error {
 		[2]string{"msg.moduletable.powerOnFailed", "Module 'DevicePowerOn' power on failed."})
 }
 
-// fitsFixed: the devices are there, enabled for passthrough, and nobody's.
+// fitsFixed: the devices are there, enabled for passthrough, and no VM has them.
 func (v *vmachine) fitsFixed(h *host) error {
 	for i, b := range v.fixed(h) {
 		p := h.device(b.Id)

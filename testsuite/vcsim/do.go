@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// do.go: POST /-/do: the hand of somebody else: administrators in vCenter,
-// hosts that change or die, vCenter's own troubles. Nothing here is counted.
+// do.go: POST /-/do: what others than the client do: administrators in vCenter,
+// hosts that change or fail, vCenter's own outages. Nothing here is counted.
 
 package main
 
@@ -11,7 +11,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 )
 
-// adminOp is a foreign hand's deed; which members count depends on op.
+// adminOp is another user's operation; which members count depends on op.
 type adminOp struct {
 	Op              string              `json:"op"`
 	Wait            bool                `json:"wait"`
@@ -198,7 +198,7 @@ func (l lockoutSpec) or(old lockoutSpec) lockoutSpec {
 }
 
 // restart forgets sessions and tasks. What was under way is lost without
-// effect, or ends on the hosts though nobody hears of it.
+// effect, or ends on the hosts without an answer to the client.
 func (s *server) restart(op *adminOp) error {
 	switch op.Tasks {
 	case "", "lost":

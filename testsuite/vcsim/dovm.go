@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// dovm.go: what people with all rights do to VMs, ours among them.
+// dovm.go: what users with all privileges do to VMs, also to managed ones.
 
 package main
 

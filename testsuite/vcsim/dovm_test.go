@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// dovm_test.go: an administrator's hands on our VMs, and what of our own deeds
-// is held against us.
+// dovm_test.go: an administrator's operations on managed VMs, and which of the
+// client's own operations are counted against it.
 
 package main
 
@@ -52,7 +52,7 @@ func TestAnAdministratorHandlesOurVMs(t *testing.T) {
 		t.Fatal("still there")
 	}
 	if c.counter("foreignTouches") != 0 || c.counter("mutating") != 1 || c.counter("disksDeleted") != 0 {
-		t.Fatal(c.admin("GET", "counters", nil)) // the clone alone was ours
+		t.Fatal(c.admin("GET", "counters", nil)) // the client sent only the clone
 	}
 }
 
@@ -63,7 +63,7 @@ func TestATouchIsHeldAgainstUsOnceItCouldBeKnown(t *testing.T) {
 	v := c.wait(pc, "", 1, 0)["version"].(string)
 	c.do("moveVm", obj{"vm": "n1", "wait": true})
 	c.do("attachDisk", obj{"vm": "n1", "name": "[vsanDatastore] data/data.vmdk"})
-	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil)) // a race that nobody can win
+	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil)) // a race that no client can win
 	c.ourVM("n2", "esx02", "50211e0a-0000-4000-8000-00000000000b")
 	c.do("attachDisk", obj{"vm": "n2", "name": "[vsanDatastore] data/late.vmdk"})
 	c.ok(c.vmOp(c.find("DC0/vm/slurm/n2"), "Destroy_Task", nil))

@@ -23,7 +23,7 @@ type wireFault struct {
 
 func (f *wireFault) Error() string { return fmt.Sprintf("%T: %s", f.fault, f.text) }
 
-// errGone: the client went away, nobody hears an answer.
+// errGone: the client went away, so there is no answer.
 var errGone = errors.New("client is gone")
 
 // rawJSON is an answer that is encoded already.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // freeze.go: a guest that stands still: all its processes are stopped, also
 // those that have left its group for a session of their own. Only what was
-// stopped here goes on again: what the guest itself had stopped (a suspended
-// job) stays so.
+// stopped here continues: what the guest itself had stopped (a suspended job)
+// stays so.
 
 package main
 
@@ -111,7 +111,7 @@ func (g *guest) freeze() {
 	}
 }
 
-// thaw has those go on that were stopped here, children first.
+// thaw continues the processes that were stopped here, children first.
 func (g *guest) thaw() {
 	for i := len(g.stopped) - 1; i >= 0; i-- {
 		if p := g.stopped[i]; !p.still {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// govc_test.go: a client that isn't ours lists the same VMs, devices and hosts
-// over SOAP (served by govmomi's own simulator) and over VI JSON (served by us).
+// govc_test.go: govc lists the same VMs, devices and hosts over SOAP (served by
+// govmomi's own simulator) and over VI JSON (served by this simulator).
 
 package main
 

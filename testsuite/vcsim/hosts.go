@@ -33,8 +33,8 @@ func enterMaintenance(c *call) (any, error) {
 		timeout: timeout, done: func() { h.m.Runtime.InMaintenanceMode = true }})
 }
 
-// enterStandby is the deed of DPM or of a person. Sources disagree on the
-// connection state of such a host; the caller says it.
+// enterStandby is an operation of DPM or of a user. Sources disagree on the
+// connection state of such a host; the caller gives it.
 func (c *call) enterStandby(h *host, conn types.HostSystemConnectionState) (any, error) {
 	if h.m.Runtime.PowerState != types.HostSystemPowerStatePoweredOn {
 		return nil, fault(&types.InvalidState{}, "The host is in standby already, or disconnected.")

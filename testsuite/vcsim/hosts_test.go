@@ -128,7 +128,7 @@ func TestASilentHostsVMsLiveOnAndAreSeenAgain(t *testing.T) {
 	if c.read(h, "runtime.powerState") != "unknown" || c.read(a, "runtime.connectionState") != "disconnected" || c.read(a, "runtime.powerState") != "poweredOn" {
 		t.Fatal("what vCenter can't know is shown as known")
 	}
-	if err := os.WriteFile(dir(b)+"/halt", nil, 0o644); err != nil { // it goes while nobody looks
+	if err := os.WriteFile(dir(b)+"/halt", nil, 0o644); err != nil { // it ends while the host is unreachable
 		t.Fatal(err)
 	}
 	until(t, "the guest's end", func() bool { return c.vm("n2")["guest"] == false })
@@ -193,7 +193,7 @@ func TestHaRestartsAFailedHostsVMsElsewhere(t *testing.T) {
 	}
 }
 
-// Nobody asks them to end first, as a switch-off does.
+// The host doesn't ask them to end first, as a switch-off does.
 func TestAKilledHostEndsItsGuestsAtOnce(t *testing.T) {
 	asked := filepath.Join(t.TempDir(), "asked")
 	c := start(t, func(inv *inventory) {

@@ -206,7 +206,7 @@ func (v *vmachine) takeFreeze() {
 	}
 }
 
-// forkEnv tells a guest's hook that it goes on where another one stood still.
+// forkEnv tells a guest's hook that it continues where another guest was frozen.
 func (v *vmachine) forkEnv() []string {
 	_ = os.Remove(filepath.Join(v.guestDir(), "frozen"))
 	src := v.forkedFrom

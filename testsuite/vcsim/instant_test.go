@@ -145,7 +145,7 @@ func TestACloneNeedsTheRoomOfItsSource(t *testing.T) {
 	c.taskFault("InsufficientMemoryResourcesFault", c.instantTask(src, "n3", nil))
 }
 
-// A frozen guest makes no step; its clones go on from there, with its uptime.
+// A frozen guest makes no step; its clones continue from there, with its uptime.
 func TestAFrozenGuestGoesOnInItsClones(t *testing.T) {
 	hook := filepath.Join(t.TempDir(), "hook")
 	script := `#!/bin/sh

@@ -2,7 +2,7 @@
 // known.go: what a client that waits for updates must have seen. Who asks for
 // the next version has read the one before; a moment later it must act on it.
 // A power-on that fills a PF beyond what its sender could know of is a race
-// that nobody can win, and is not counted as powerOnKnownFullPF.
+// that no client can win, and is not counted as powerOnKnownFullPF.
 
 package main
 

@@ -115,7 +115,7 @@ func (v *vmachine) countDisks() {
 	}
 }
 
-// attachDisk is a person's deed: a disk with data, attached for a while.
+// attachDisk is a user's operation: a disk with data, attached for a while.
 func (v *vmachine) attachDisk(file string) {
 	list := v.m.Config.Hardware.Device
 	d := &types.VirtualDisk{CapacityInKB: 1 << 20, CapacityInBytes: 1 << 30}

@@ -87,7 +87,7 @@ func addSnapshot(list []types.VirtualMachineSnapshotTree, above ref, node types.
 	return res
 }
 
-// removeSnapshots is RemoveAllSnapshots_Task of somebody else: what was written
+// removeSnapshots is another user's RemoveAllSnapshots_Task: what was written
 // since goes into the files beneath.
 func (v *vmachine) removeSnapshots() {
 	devs := append([]types.BaseVirtualDevice(nil), v.m.Config.Hardware.Device...)

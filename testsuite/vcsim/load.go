@@ -25,7 +25,8 @@ import (
 var refNumber = regexp.MustCompile(`[0-9]+$`)
 
 // loadRecording builds the world from the files of dir. Folders that the
-// inventory names are ours; they are made if the recording has none of them.
+// inventory names are the client's; they are made if the recording has none of
+// them.
 func (w *world) loadRecording(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.xml"))
 	if err != nil {
@@ -249,7 +250,7 @@ func (w *world) loadCluster(d *datacenter, o *object, m *mo.ClusterComputeResour
 	w.clusters = append(w.clusters, c)
 }
 
-// loadFolders notes which folders are ours, as the inventory names them.
+// loadFolders notes which folders are the client's, as the inventory names them.
 func (w *world) loadFolders() error {
 	for i := range w.inv.Datacenters {
 		spec := &w.inv.Datacenters[i]

@@ -133,7 +133,7 @@ func (c *call) noPermission() error {
 	return fault(f, "Permission to perform this operation was denied.")
 }
 
-// inFolders tells whether an object lies in one of the folders that are ours.
+// inFolders tells whether an object lies in one of the client's folders.
 func (w *world) inFolders(o *object) bool {
 	for p := o; p != nil; {
 		e := p.entity()
@@ -158,8 +158,8 @@ func (w *world) inFolders(o *object) bool {
 	return false
 }
 
-// judge notes whether the VM is ours: in one of our folders, no template, and
-// with a mark that names its own uuid.
+// judge notes whether the client manages the VM: it is in one of the client's
+// folders, is no template, and has a mark that names its own uuid.
 func (v *vmachine) judge() {
 	f := !v.w.inFolders(v.o) || v.m.Config.Template || !v.owned()
 	if f != v.foreign || v.foreignAt == 0 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // mirror.go: govmomi's stock simulator beside the VI JSON endpoint. It serves
 // SOAP from copies of our objects, with its own property collector and its own
-// encoder, so that clients that are not ours can compare the two. A copy is
+// encoder, so that clients of other projects can compare the two. A copy is
 // made when an object has changed, before the next SOAP request is served.
 // Mutations over SOAP are refused: MethodNotFound.
 

@@ -125,7 +125,7 @@ func (v *vmachine) chooseHost(want *host) *host {
 	return want
 }
 
-// takeHost gives a VM that goes on what it has of its host.
+// takeHost gives a VM that is switched on what it has of its host.
 func (v *vmachine) takeHost(held []heldVF) {
 	v.held = held
 	devs := append([]types.BaseVirtualDevice(nil), v.m.Config.Hardware.Device...)

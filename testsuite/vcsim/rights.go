@@ -144,8 +144,9 @@ func cloneRights(c *call) []need {
 	return res
 }
 
-// instantRights: which object each is wanted on is guessed by CloneVM_Task's; the
-// cards' networks are of the Automation API's page on the same deed.
+// instantRights: on which object each privilege is needed is guessed from those
+// of CloneVM_Task; the networks of the NICs are in the Automation API's page on
+// the same operation.
 func instantRights(c *call) []need {
 	req, v, w := c.req.(*types.InstantClone_Task), c.o.vm, c.w
 	folder := orRef(req.Spec.Location.Folder, &v.dc.m.VmFolder)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // rules.go: what each kind of device wants of its VM, and what it keeps its VM
-// from, by the release of the host: VMware's tables, a row per kind. Who does a
-// deed asks here first. What no table says of a fault is in the README.
+// from, by the release of the host: VMware's tables, a row per kind. Each method
+// asks here before an operation. What no table says of a fault is in the README.
 
 package main
 
@@ -25,7 +25,7 @@ const (
 	deeds
 )
 
-// From which release on a deed is allowed.
+// The first release that allows an operation.
 const (
 	never  = ""
 	always = "0"
@@ -118,8 +118,8 @@ func (h *host) allows(d types.BaseVirtualDevice, what deed) bool {
 	}
 }
 
-// forbids gives the label of the first device that keeps the VM from a deed on
-// the host where it is.
+// forbids gives the label of the first device that forbids the VM an operation
+// on the host where it is.
 func (v *vmachine) forbids(what deed) (string, bool) {
 	for _, d := range v.m.Config.Hardware.Device {
 		if ruleOf(d) != otherRules && !v.h.allows(d, what) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // rules_test.go: VMware's table of what a device keeps its VM from, cell by
-// cell: the wrong spec or deed is sent, and ESXi's fault comes.
+// cell: the wrong spec or operation is sent, and ESXi's fault comes.
 
 package main
 

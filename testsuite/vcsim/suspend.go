@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // suspend.go: SuspendVM_Task, where the VM's devices allow it, and the
-// PowerOnVM_Task that goes on from there. The guest stands still from the
-// task's begin on, for its memory is written: a file of that size beside its
-// disks. A suspended VM has nothing of its host but the registration. When it
-// is switched on again it needs all of it anew, and goes on where it was: no
-// boot. Switched off, its memory is thrown away.
+// PowerOnVM_Task that resumes it. The guest is stopped from the task's begin on,
+// because its memory is written: a file of that size beside its disks. A
+// suspended VM has nothing of its host but the registration. When it is switched
+// on again it needs all of it again, and continues where it was, without a boot.
+// When it is switched off, its memory is thrown away.
 
 package main
 
@@ -82,7 +82,7 @@ func (v *vmachine) suspend() error {
 	return nil
 }
 
-// resume goes on with the guest: bootTime and what counts boots stay.
+// resume continues the guest: bootTime and the counts of boots stay.
 func (v *vmachine) resume(held []heldVF) {
 	v.takeHost(held)
 	rt := &v.m.Runtime

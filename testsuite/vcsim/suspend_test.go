@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// suspend_test.go: a suspended VM's guest stands still and goes on, and what
-// it has of its host and its datastore meanwhile.
+// suspend_test.go: a suspended VM's guest is stopped and continues, and what it
+// has of its host and its datastore meanwhile.
 
 package main
 
@@ -193,7 +193,7 @@ func TestASuspendedVMHasNothingOfItsHost(t *testing.T) {
 		t.Fatal(f)
 	}
 
-	// another one has its share meanwhile: it can't go on
+	// another VM has its vGPU meanwhile: it can't be resumed
 	c.ok(c.vmOp(other, "PowerOnVM_Task", nil))
 	c.taskFault("InsufficientGraphicsResourcesFault", c.vmOp(vm, "PowerOnVM_Task", nil))
 	if p := c.read(vm, "runtime.powerState"); p != "suspended" || free-c.freeMB() != 4096 {
@@ -241,8 +241,8 @@ func TestGoingOnNeedsRoomOnTheHostAndTheDatastore(t *testing.T) {
 	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
 }
 
-// PowerOnVM_Task's documentation makes no exception for what goes on: it does so
-// where it is, unless another host is asked for, or DRS places it.
+// PowerOnVM_Task's documentation makes no exception for a suspended VM: it
+// continues where it is, unless another host is asked for, or DRS places it.
 func TestWhereASuspendedVMGoesOn(t *testing.T) {
 	c := start(t, nil).login()
 	vm := c.clone("n1", "esx02", obj{})

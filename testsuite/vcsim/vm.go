@@ -39,7 +39,7 @@ type vmachine struct {
 	dir        string // of its guest, below vms/
 	offUnseen  bool   // went off while its host was not heard of
 	broken     string // connection state of a VM that can't be read
-	foreign    bool   // not ours by the tests of ownership, since that change
+	foreign    bool   // not the client's by the tests of ownership, since that change
 	foreignAt  uint64
 	deltas     int       // disks added to it by instant clones
 	forkedFrom *vmachine // until its guest begins

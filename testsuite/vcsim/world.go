@@ -97,7 +97,7 @@ func (w *world) newID(prefix string) string {
 	}
 }
 
-// taken tells whether an object has that id; a restored vCenter may count anew.
+// taken tells whether an object has that id; a restored vCenter may reuse ids.
 func (w *world) taken(id string) bool {
 	if w.saved == nil {
 		return false
