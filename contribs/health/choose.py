@@ -3,7 +3,7 @@
 answers of `svf --json hosts` and `svf --json nodes`.
 
 Rules: a host that was found slow comes first, then the one that waits longest; no
-host is in two pairs at once, because they would share its link; only nodes that nobody
+host is in two pairs at once, because they would share its link; only nodes that no job
 uses are taken.
 """
 

@@ -8,7 +8,7 @@ Rules: a slow pair accuses two hosts and proves none. A host is found slow
 A good pair clears both of what was seen before. No result says nothing, a pair on
 one host says nothing of wires, and where no pair at all was good the limits or
 the network are the suspects. What a run acts on is of this run (since): a slow pair
-of that host, somebody's good one, and that by which another is known good.
+of that host, another host's good pair, and that by which another is known good.
 """
 
 import collections
@@ -88,7 +88,7 @@ def pairs(rows):
 
 class Evidence:
     """What speaks against whom, by (host, PF). A good pair from before since
-    makes nobody's slow one a proof; by default one that is older than trusted."""
+    does not make a slow pair a proof; by default one that is older than trusted."""
 
     def __init__(self, rows, now, window, trusted, since=None):
         self.slow = collections.defaultdict(dict)   # end: {host: pair}

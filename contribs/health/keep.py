@@ -3,7 +3,7 @@
 
 Rules: an unknown key is an error that names file and section; a line that can't
 be read is left out and told, never guessed; what was written is on disk before
-anybody acts on it.
+the program acts on it.
 """
 
 import configparser

@@ -32,7 +32,7 @@ def remark(text):
 
 def run(*measurements):
     """Each of them, whatever becomes of the others; the part's exit status."""
-    # What was started is ended, whoever ends us.
+    # SIGTERM exits normally, so the daemons that were started are ended too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     rc = 0
     for measure in measurements:

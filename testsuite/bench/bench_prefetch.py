@@ -59,8 +59,8 @@ class Queue:
         return sum(int(took[str(job)]) for job in self.waiting) / 1000
 
     def live(self, jobs):
-        """jobs(self) submits them; until all have ended, and until what nobody
-        used has gone."""
+        """jobs(self) submits them. Runs until all jobs have ended, and until the VMs
+        that no job used are gone."""
         try:
             self.c.start()
             self.c.wait_ready()

@@ -65,7 +65,7 @@ def cluster_make(nodes, plain=False, budgets=None, **what):
 
 
 def c_node_lines(nodes):
-    # One port for all: nobody listens there.
+    # One port for all nodes: no process listens there.
     return (f"NodeName=vm[0001-{nodes:04d}] NodeHostname=localhost "
             "NodeAddr=127.0.0.1 Port=6818 CPUs=2 RealMemory=1024 "
             "Features=sriov-roce State=CLOUD")

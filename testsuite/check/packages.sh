@@ -96,7 +96,7 @@ package_roots() { # SUITE: sets base, root and builder
 	done
 }
 
-# As on a machine of somebody who has the tree and a network.
+# As on a machine of a user who has the tree and a network.
 debs_built() {
 	as_root rm -rf "$builder$VS_IN_CHROOT" && tree_into "$builder$VS_IN_CHROOT/tree" || return 1
 	in_chroot "$builder" DEBIAN_FRONTEND=noninteractive VS_CACHE=/var/cache/slurm-vsphere \
@@ -124,7 +124,7 @@ debs_depend_exactly() { # VERSION
 	return $rc
 }
 
-# slurmctld is restarted by who updates it, and by nobody else.
+# Only the administrator who updates slurmctld restarts it: no package script does.
 scripts_restart_nothing() {
 	local f dir rc=0
 	dir=$(mktemp -d) || return 1

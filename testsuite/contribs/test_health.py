@@ -73,7 +73,7 @@ def slow_hosts(*rows, **kw):
     return [h for h, _ in found(*rows, **kw)[0]]
 
 
-OTHERS = row(900, "x", "y", "good")     # somebody was good
+OTHERS = row(900, "x", "y", "good")     # another pair was good
 
 
 def test_one_slow_pair_proves_nothing_and_is_told():

@@ -27,7 +27,7 @@ def load():
 
 
 class Clock:
-    """Each look at it takes a second; nobody waits."""
+    """Each call of time() adds a second; sleep() does not wait."""
 
     def __init__(self):
         self.now = time.time()
@@ -135,7 +135,7 @@ def test_a_host_found_by_a_run_that_drains_not_is_tested_before_it_is_drained(
     # It wasn't due: it was taken because of what is known of it.
     assert world.pairs[0][0] == "c"
     assert "c is slow" not in said and "c was slow" not in said
-    world.pairs = []                    # and who was slow with it, then nobody
+    world.pairs = []                    # and its slow partner, then no host
     site(world)
     assert all("c" not in p for p in world.pairs)
     world.pairs = []
@@ -178,8 +178,8 @@ def test_what_an_operator_has_drained_is_not_held_guilty_afterwards(site):
 
 
 def test_one_slow_pair_with_a_host_that_was_good_last_night_drains_nobody(site):
-    """b was known good, and is the one that went bad; nobody is there to test
-    with."""
+    """b was known good, and is the one that went bad; no other host is there to
+    test with."""
     world = World("abx")
     night = time.time() - DAY / 2
     site.results.add([slow_or_good(90, "bx", False, night),

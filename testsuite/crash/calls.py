@@ -65,7 +65,7 @@ TASK_FAULTS = {f"task-{n}": fault(n, on="task", **m) for n, m in (
     ("InvalidPowerState", {"existingState": "poweredOn"}),
     ("RequestCanceled", {}))}
 TASK_FAULTS["task-endless"] = {"on": "task", "hang": True}
-# Of what nobody calls off: an administrator of vCenter ends it at last.
+# For tasks that slurm-vsphere never cancels: a vCenter administrator ends the task.
 NEVER_OFF = {**TASK_FAULTS, "task-endless": {"on": "task", "delay": "100s"}}
 
 # Of none in particular, at the beginning of the scenario.
@@ -107,7 +107,7 @@ WORK = ("new", "warm", "again", "profile", "move", "suspend", "deaf",
 ALONE = (("drs", "PlaceVm"), ("bound", "QueryConfigTarget"),
          ("linked", "CreateSnapshot_Task"),
          ("instant", "InstantClone_Task"))
-# Any fault is a refusal there, and nobody tries again but at an operator's word.
+# Any fault of Login is a refusal, and only an operator's command tries again.
 CALLS["Login"] = {k: v for k, v in WAYS.items() if k != "NotAuthenticated"}
 # Without --whole.
 SAMPLE = (("new", "CloneVM_Task", "cut-before"),

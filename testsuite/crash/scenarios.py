@@ -315,7 +315,7 @@ def running(w):
 
 @scenario()
 def robbed(w):
-    """Somebody switches off the VM of a running job."""
+    """An administrator powers off the VM of a running job."""
     job = job_that_waits(w)
     w.release(job)
     wait_for("its script runs", 30, lambda: w.c.is_on("vm001") and

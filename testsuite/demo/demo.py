@@ -231,7 +231,7 @@ def story(cluster):
 class Record:
     """A file in the cache that names one demo's directory. It is locked while
     the demo's own process lives, so a demo whose process was killed is known
-    by a record that nobody holds and that doesn't say `kept`."""
+    by a record that no process locks and that doesn't say `kept`."""
 
     def __init__(self, file):
         self.file = pathlib.Path(file)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`slurm-vsphere-guest check`, which prep/vsphere asks before each job: whatever
-`ready` was told of is looked at again, and a change is said in words that help."""
+"""`slurm-vsphere-guest check`, which prep/vsphere runs before each job: it checks
+again all that `ready` lists, and its message says what changed."""
 
 import os
 import shutil

@@ -38,7 +38,7 @@ apart() {
 	printf '%s\n' "$(cat "$results/$p.out")"
 }
 
-# The parts that compute give way, so that nobody's timers feel them.
+# The parts that compute run at low priority, so that they delay no test's timers.
 side_by_side() {
 	local p a b lane lanes=() pids=() clusters=() computes=()
 	for p in "${parts[@]}"; do
@@ -103,7 +103,7 @@ nothing_left() {
 }
 
 # The tests that passed at the second look alone (testsuite/system/second_look.py),
-# here or in a chroot: nobody reads the middle of the output of a run that passed.
+# here or in a chroot: the middle of a passed run's output is easily overlooked.
 say_unsteady() {
 	{ grep -hs '^UNSTEADY: ' "$results/system.txt" "$results"/matrix-*.txt || true; } |
 		sort -u

@@ -84,7 +84,7 @@ VS_PACKAGES_BUILD=(gcc make autoconf automake libtool pkg-config dpkg-dev
 	libcurl4-openssl-dev libjson-c-dev libmunge-dev libncurses-dev uthash-dev
 	libibverbs-dev libcmocka-dev ca-certificates)
 VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux zsh)
-# A Slurm that somebody built and installed from a directory is no package.
+# A Slurm that was built from source and installed in a directory is no package.
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_RUN+=(slurmctld slurmd slurm-client)
 # The tests of limits (this -core is no service), of MPI, of the metrics, of svf top,
 # of what the health tests' job reads

@@ -118,7 +118,8 @@ class AccountedCluster(Cluster):
         wait_for("slurmdbd answers", 60, up)
 
     def change_database(self, sql):
-        """While nobody is there: these machines have no client of MariaDB's."""
+        """Stops the daemons and runs the SQL in MariaDB's bootstrap mode, because
+        the test machines have no MariaDB client."""
         for name in ("slurmdbd", "mariadbd"):
             self.daemons.pop(name).end(grace=20)
         self.bootstrap(f"use accounting;\n{sql}\n")

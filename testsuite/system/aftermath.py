@@ -110,7 +110,7 @@ def views(cluster):
 
 
 def controllers(cluster):
-    """The pids of its slurmctld, whoever still knows of it."""
+    """The pids of its slurmctld processes, found by the mark in /proc."""
     mark = cluster.mark.encode()
     for p in pathlib.Path("/proc").glob("[0-9]*"):
         try:

@@ -241,7 +241,7 @@ class Judge:
                            at=since)
 
     def explained(self, f):
-        """A failed job: was slurmctld away while it ran, or somebody at work?"""
+        """A failed job: was slurmctld away, or did a person act, while it ran?"""
         try:
             since, until = epoch(f["StartTime"]), epoch(f["EndTime"])
         except (KeyError, ValueError):

@@ -381,7 +381,7 @@ class Run:
         self.do(op, vm=vm["moid"])
 
     def admin(self, kind, a):
-        """Somebody does it to a VM of ours; the journal says to which."""
+        """An administrator does it to a managed VM; the journal names the VM."""
         power = "poweredOn" if kind in ("powerOff", "destroyOn", "vmotion") \
             else "poweredOff"
         vm = self.pick(a, lambda v: v["folder"].endswith("/slurm") and
@@ -504,7 +504,7 @@ class Run:
 
     # ---- the end ---------------------------------------------------------------------
     def surely(self, op, **fields):
-        """As soon as it can be done: a task of somebody's may be under way."""
+        """Retries until it succeeds: another user's task may still be running."""
         end = time.monotonic() + 20
         while True:
             try:

@@ -24,8 +24,8 @@ MUTE_S = 40     # the client's bound of one wait for updates: 10 s, and 30 s mor
 
 
 def is_ours(v):
-    """By the mark that names the VM itself, in our folder, no template: what
-    an administrator has cloned or renamed is nobody's to touch."""
+    """A VM in our folder, not a template, whose ownership tag names the VM itself:
+    slurm-vsphere must not touch a VM that an administrator cloned or renamed."""
     mark = (v["owner"] or "").split("/")
     return v["folder"].endswith(OUR_FOLDER) and not v["template"] and \
         mark[1:] == [v["name"], v["instanceUuid"]]
@@ -84,7 +84,7 @@ class Watch:
 
     def was_on(self, name, t, slack=0.0):
         """Was the VM on at this time, as far as two looks around it can tell?
-        None if nobody looked."""
+        None if the books were not read around then."""
         before = [on for at, on in self.on if t - 2 - slack <= at <= t][-1:]
         after = [on for at, on in self.on if t <= at <= t + 2 + slack][:1]
         if not before and not after:
@@ -131,7 +131,7 @@ class Watch:
         """chaos_pending's, or None while nothing can be said."""
         self.note_lost_wait(at)
         if any(a - LOOK_S <= at <= b + LOOK_S for a, b in self.run.mute):
-            return None     # what the simulator shows, nobody has told the engine
+            return None     # the engine has not received what the simulator shows
         asks = (lambda: self.run.sim("state"), lambda: self.c.svf("status"),
                 lambda: self.fields("NodeName", "nodes", "-a"),
                 lambda: self.fields("JobId", "jobs"),

@@ -212,8 +212,8 @@ class Cluster(Configuration, Simulator):
 
     def thread_sanitizer(self):
         """slurm.conf and environment of a slurmctld with TSan. Its runtime is
-        no preload for shells, so nobody else has it; and Slurm isn't built
-        with it: what Slurm itself does to memory says nothing of us."""
+        no preload for shells, so only slurmctld has it. Slurm isn't built with
+        it: what Slurm itself does to memory says nothing about our code."""
         own = self.path("etc", "slurmctld.conf")
         theirs, ours = (":".join(plugin_dirs(r)) for r in (
             self.root, os.environ["VS_TSAN"]))

@@ -3,7 +3,7 @@
 here can run.
 
 A block's first line says what it is: `sh run` (typed on the controller), `sh run
-user` (by somebody on a login node), `sh run vcenter` (govc), `sh` alone (on a
+user` (by a user on a login node), `sh run vcenter` (govc), `sh` alone (on a
 host, in a template, or what changes this machine: not run), `conf NAME` (a
 configuration file's lines)."""
 

@@ -39,9 +39,9 @@ DEEDS = {
         "power_down_asap", "power_down_force")},
 }
 
-# Deed: the job's state, how often it was requeued, the mark that the node
-# bears, whether its VM is on (None: either). A job that was requeued has run
-# again by then, where nobody keeps it or its node.
+# Operation: the job's state, how often it was requeued, the flag in the node's
+# state, whether its VM is on (None: either). A requeued job has run again by
+# then, unless the operation holds the job or its node.
 WHILE_BUILT = {
     "scancel": ("CANCELLED", 0, "", False),
     "requeue": ("COMPLETED", 1, "", True),

@@ -2,7 +2,7 @@
 """A second look at the few tests of shards.py's run that failed, each file alone.
 
 Beside others a test may fail for want of time. When all files have ended, the
-tests that failed are run twice more with nobody beside them; only one that
+tests that failed are run twice more with no other test beside them; only one that
 passes both times counts as passed, and it is named: `UNSTEADY: ...`. Its first
 failure stays in the output. More than MOST of them are no unsteadiness: then
 there is no second look, nor with VS_STRICT=1.

@@ -121,7 +121,7 @@ class Simulator:
                 if t["method"] == kind and t["state"] == "running"]
 
     def touch_template(self, name):
-        """Somebody edits the template: its changeVersion is another one."""
+        """An administrator edits the template: its changeVersion changes."""
         for old, new in ((name, name + "-edited"), (name + "-edited", name)):
             self.do("rename", vm=old, name=new)
             wait_for("the template is renamed", 10, lambda n=new: [

@@ -24,7 +24,7 @@ LIMITS = ["modify qos four set grptres=license/vf=4",
           "modify qos two set grptres=license/vf=2",
           "modify qos each set maxtresperuser=license/vf=1",
           "modify account few set grptres=license/pair=2"]
-USER2 = "daemon"                # Slurm 26.05 takes the name nobody for nobody
+USER2 = "daemon"                # Slurm 26.05 takes user 65534 for no user
 CLONE, ON = 1.5, 0.7            # s, in this vCenter
 
 

@@ -162,7 +162,7 @@ def other_guid(cluster):
 
 
 def hanging_driver(cluster):
-    """Whoever reads it waits, as in a driver that hangs."""
+    """A process that reads the MTU blocks, as in a driver that hangs."""
     mtu = sysfs(cluster, "vm007", "eth1", "mtu")
     mtu.unlink()
     os.mkfifo(mtu)

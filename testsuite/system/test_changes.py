@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs that change while they run: they lose a VM or a host and go on without
-(--no-kill), are made smaller or larger, end sooner or later than was said; the
-VFs go with the nodes, and whoever waits for them hears of the new end."""
+"""Jobs that change while they run: they lose a VM or a host and continue without
+it (--no-kill), are made smaller or larger, end sooner or later than was said. The
+VFs go with the nodes, and jobs that wait for VFs show the new end."""
 
 import datetime
 import re
@@ -89,9 +89,9 @@ def resume(c, node):
 
 
 def test_a_job_with_no_kill_outlives_a_host(cluster):
-    """Slurm (here somebody in its place: it takes SlurmdTimeout) sets the node
-    down. What was on the host is not known, and stays counted, until it is
-    back: then the VM is off, and its VF another's."""
+    """Slurm sets the node down after SlurmdTimeout; here the test does it. The
+    state of the host's VMs is unknown, and their VFs stay counted, until the host
+    is back: then the VM is off, and another job gets its VF."""
     job = gang(cluster, "--no-kill")
     host = cluster.our_vm("vm002")["host"]
     boots = cluster.our_vm("vm001")["boots"]

@@ -46,7 +46,7 @@ def test_a_second_copy_of_anything_else_is_a_violation():
             (T0 + 21, "", run, [T0 + 12]),          # slurmd refused nothing
             (T0 + 21, REFUSED, [(T0 + 10, "33")], [T0 + 12]),   # another job
             (T0 + 21, REFUSED, [], [T0 + 12]),      # nothing ran there
-            (T0 + 21, REFUSED, run, []),            # nobody was killed
+            (T0 + 21, REFUSED, run, []),            # no slurmd was killed
             (T0 + 21, REFUSED, run, [T0 + 5]),      # before it began
             (T0 + 21, REFUSED, run, [T0 + 22]),     # after the refusal
             (T0 + 21, REFUSED, [(T0 - 20, "34")], [T0 + 12]),   # was saved

@@ -258,7 +258,8 @@ def test_an_address_that_is_withdrawn_stays_with_its_job(cluster):
 
 
 def test_foreign_vms_take_theirs(cluster):
-    """One by its address; of another, nobody says which it has: all count."""
+    """One VM names its device's address. The other does not say which device it
+    has, so every device that it may have counts as used."""
     all_free(cluster)
     cluster.do("powerOn", vm="theirs")
     wait_for("it is counted", 20, lambda: free(cluster) == {A: 1, B: 1, C: 0})

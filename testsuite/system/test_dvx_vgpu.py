@@ -224,8 +224,8 @@ def test_a_template_too_old_for_dvx_is_refused_before_a_call(cluster):
 
 
 def test_idle_vms_of_another_profile_make_room(cluster):
-    """Both GPUs run halves that nobody uses: a job that wants both whole gets
-    them, and needs no word of anybody."""
+    """Both GPUs run halves that no job uses: a job that wants both whole gets
+    them without an operator's command."""
     halves = Held(cluster, "-p", "half", "-N3").wait_running()
     assert sorted(by_host(cluster)) == [("esx01", "0000:65:00.0"),
                                         ("esx02", "0000:ca:00.0")]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nodes that come and go while slurmctld runs: slurmds that register by
-themselves are others' and run jobs beside ours; cloud nodes that `scontrol
-create` makes in a partition of vsphere.conf are ours, as if they had been in
-slurm.conf, or are refused with a word to whoever made them."""
+"""Nodes that come and go while slurmctld runs. slurmds that register by themselves
+are unmanaged, and run jobs beside managed nodes. slurm-vsphere manages cloud nodes
+that `scontrol create` makes in a partition of vsphere.conf like those of
+slurm.conf, or refuses them with a message to the user who created them."""
 
 import re
 import signal

@@ -176,7 +176,7 @@ def test_an_engine_waits_for_the_one_before_it(fresh):
         job = c.sbatch("-N1", script="hostname")
         wait_for("it waits", 10, lambda: "another slurmctld is still at work: "
                  "waiting" in c.ctld_log())
-        # Slurm goes on meanwhile, vCenter hears of nobody.
+        # Slurm continues meanwhile, and no session logs in to vCenter.
         assert c.job_state(job) in ("PENDING", "CONFIGURING")
         assert c.counters()["logins"] == 0 and c.mutating() == 0
         fcntl.flock(old, fcntl.LOCK_UN)

@@ -46,7 +46,7 @@ def test_jobs_whose_vm_somebody_switches_off_run_again(cluster):
              "began" in cluster.output(two))
     cluster.do("powerOff", vm="vm001")
     cluster.do("powerOff", vm="vm003")
-    # Or slurmctld was through with it before anybody looked.
+    # Or slurmctld was done with it before svf was asked.
     wait_for("svf says what the second run waits for", 40, lambda: "to end the"
              " job whose VM was switched off" in cluster.svf(
                  "why", str(one))["text"] or "began 1" in cluster.output(one))
@@ -189,7 +189,7 @@ def test_a_slurmctld_that_is_started_again_and_again_locks_no_account(cluster):
 
 
 def test_a_node_whose_vm_went_off_while_vcenter_was_away_comes_back(fresh):
-    """Slurm alone notices, and sets it down; nobody has to resume it."""
+    """Only Slurm notices, and sets it down; no operator has to resume it."""
     c = fresh(inventory=world(hosts=1, vfs=2), nodes=2,
               slurm={"SlurmdTimeout": 6, "SuspendTimeout": 2})
     c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 40)

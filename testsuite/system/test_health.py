@@ -157,8 +157,8 @@ def test_what_fails_or_prints_garbage_drains_nobody(cluster):
 
 
 def test_slow_beside_others_traffic_is_no_result(cluster):
-    """Two VFs share a link: what a job of somebody else left over is no figure
-    of the host's."""
+    """Two VFs share a link: the rate that another user's job leaves over says
+    nothing about the host."""
     configure(cluster, pairs="1")
     start_afresh(cluster)
     busy = []

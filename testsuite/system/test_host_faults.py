@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hosts that fail every start, don't answer, lose VFs or are drained, and VMs
-that somebody switches off, moves, renames or that die by themselves, each
+that a user switches off, moves, renames or that die by themselves, each
 under a job. One cluster for all: three hosts of two VFs, six nodes."""
 
 import os

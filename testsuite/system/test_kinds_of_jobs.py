@@ -32,7 +32,7 @@ def make_cluster():
 
 
 def holds_nothing(c):
-    """VFs are with VMs that are on, and promised to nobody."""
+    """VFs are in use by VMs that are on, and none is reserved for a job."""
     pfs = [pf for h in c.svf("hosts")["hosts"] for pf in h["pfs"]]
     return sum(pf["held"] for pf in pfs) == 0 and \
         sum(pf["ours"] for pf in pfs) == c.vfs_used() == \

@@ -46,7 +46,7 @@ def ran(c, node, timeout=60):
 
 
 def gone(c, names):
-    """Somebody deletes the VMs of nodes that are powered down."""
+    """An administrator deletes the VMs of nodes that are powered down."""
     c.must("scontrol", "update", "nodename=" + ",".join(names),
            "state=power_down")
     wait_for("they are off", 40, lambda: not set(names) & c.names_on() and
@@ -63,7 +63,7 @@ def rows(c):
 
 
 def no_parent(c):
-    """There is none: somebody has deleted it. Nodes' VMs are left alone."""
+    """Deletes every clone source, as an administrator might. Nodes' VMs stay."""
     for p in parents(c):
         c.do("destroyVm", vm=p["name"], wait=True)
     wait_for("svf shows no parent", 20, lambda: not rows(c))
@@ -100,7 +100,7 @@ def test_the_first_job_makes_the_parent_and_others_find_it(cluster):
     assert st["parents"] == 1 and st["vms_off"] == 0 and st["vms_on"] == 3, st
     plan = c.svf("plan", "-N1", "-w", "vm004")["nodes"]
     assert plan[0]["clone"] == "linked", plan
-    # it is nobody's that could be cleared away
+    # the clone source is no orphan that could be removed
     assert p["name"] not in str(c.svf("reconcile")), c.svf("reconcile")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""MetricsPort=: what Prometheus is told is what svf says, to whom and how, and
-that nobody who asks can stand in anybody's way. Three hosts
-with eight VFs, of which five are ours to have, and six nodes, and a GPU that no
+"""MetricsPort=: Prometheus gets the values that svf prints; who may ask and how;
+and no client can delay another client or slurmctld. Three hosts
+with eight VFs, of which slurm-vsphere may use five, and six nodes, and a GPU that no
 node has; the metrics come with the second test."""
 
 import datetime

@@ -118,7 +118,7 @@ def test_one_broken_vm_or_host_stops_no_other(cluster):
         wait_for("they are off", 30, lambda: not cluster.names_on() &
                  {"vm001", "vm002"})
         assert cluster.is_on("vm004")
-        # What it holds can't be counted: its host takes nobody.
+        # Its devices can't be counted, so its host takes no new VM.
         assert broken["host"] not in {cluster.our_vm(n)["host"]
                                       for n in ("vm001", "vm002")}
     finally:

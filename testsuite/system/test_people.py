@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every deed of an administrator or user, in every phase of a job's VM (see
-people.py): within seconds nothing is held that nobody needs, the job's state is
+"""Every operation of an administrator or user, in every phase of a job's VM (see
+people.py): within seconds no VF stays reserved without a job, the job's state is
 right and says why, no node is down or drained but by a person's hand, and that
 hand's work is kept; then the node serves again.
 
@@ -36,7 +36,7 @@ def make_cluster():
     # Drains by hand are kept: idle_on_node_suspend would lift them.
     c.slurm = {"SuspendTimeout": 2, "ResumeTimeout": 300, "Epilog": epilog,
                "SlurmctldParameters": "power_save_interval=1",
-               # Else nobody looks at a job whose begin time has come, where
+               # Else Slurm schedules no job whose begin time has come while
                # nothing changes.
                "SchedulerParameters": Cluster.scheduler_parameters +
                ",sched_interval=2",

@@ -79,7 +79,7 @@ def runs_again(c, low):
                                             ("fpga", "vm002")])
 def test_a_job_whose_host_has_no_room_for_another_is_requeued(
         cluster, partition, node):
-    """A job that nobody preempts has one host, one of this partition the other."""
+    """A job that no job may preempt has one host, one of this partition the other."""
     c = cluster
     beside = Held(c, "-p", "other", "--exclusive", "-w", "vm003").wait_running()
     low = Held(c, "-p", partition, "--exclusive", "-w", node).wait_running()

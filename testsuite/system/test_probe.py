@@ -79,7 +79,7 @@ class Probe:
             "queued", "running") and "Maintenance" not in t["method"]] == []
         n = self.sim.ask("counters")
         assert self.vms() == []
-        # To the simulator, a VM whose uuid was replaced is nobody's.
+        # The simulator knows no owner of a VM whose uuid was replaced.
         assert [t for t in n["notes"] if "probe-" not in t] == []
         assert n["foreignTouches"] <= 1 and n["foreignDisks"] == 0
         users = [vm for h in self.sim.ask("state")["hosts"]
@@ -278,7 +278,7 @@ def test_a_vsphere_conf_with_an_error_is_refused(probe, text, words):
 
 
 def watched(p, question, deed):
-    """The answer to a question for which somebody does a deed."""
+    """The answer to a question during which an operator does an operation."""
     report = p.work / "report.json"
     child = p.start("--only", question, "--hosts", "--json", report)
     for line in child.stdout:

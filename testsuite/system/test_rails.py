@@ -20,8 +20,8 @@ def two_pfs(name):
 
 
 def make_cluster():
-    """Two hosts of two PFs with two VFs each; somebody else's VMs that could
-    fill the second PF of both."""
+    """Two hosts of two PFs with two VFs each; another user's VMs that could fill
+    the second PF of both."""
     theirs = [foreign(f"theirs-{i}", e, PF1, on=False)
               for i, e in enumerate((E1, E1, E2, E2))]
     c = Cluster(nodes=4, inventory=world(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What nobody's job asks for: VMs without a node, the brake, a lost id."""
+"""What happens without a job: VMs without a node, the removal limit, a lost id."""
 
 import pytest
 
@@ -107,8 +107,8 @@ def test_wrong_orders_are_one_clear_line(cluster, args, text):
 
 
 def test_renamed_nodes_get_vms_of_their_own_and_the_old_ones_end(fresh):
-    """vm[001-004] are n[001-004] now: the VMs of the old names are nobody's,
-    keep their VFs while they are there, and end under the brake."""
+    """vm[001-004] are n[001-004] now: the VMs of the old names have no node, keep
+    their VFs while they exist, and are deleted within the removal limit."""
     c = fresh(start=False, nodes=8, inventory=world(hosts=2, vfs=2),
               vsphere={"ShutdownGrace": 1}, slurm={"SuspendTimeout": 2})
     c.choose_ports()

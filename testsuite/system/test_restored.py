@@ -55,7 +55,8 @@ def test_vms_that_a_restored_vcenter_has_forgotten_live_on(fresh, how):
 
 
 def test_vms_that_a_restored_vcenter_remembers_wrongly_are_left_alone(fresh):
-    """The node's VM is a ghost: nothing is known of it until somebody says so."""
+    """vCenter lists the node's VM, but it no longer exists: the node waits until an
+    operator runs `svf vm forget`."""
     c = fresh(nodes=2, inventory=world(hosts=1, vfs=2),
               vsphere={"ShutdownGrace": 1}, slurm={"SuspendTimeout": 2})
     c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 40)

@@ -45,7 +45,7 @@ def give(c, pool_mb=None, store_gb=None):
 
 
 def waits(c, job, name):
-    """The job pends, and whoever asks is told what is short."""
+    """The job pends, and its reason and `svf why` name what is short."""
     wait_for(f"the reason names the {name}", 20,
              lambda: name in reason_of(c, job))
     assert name in c.svf("why", str(job))["text"]

@@ -384,8 +384,8 @@ def known(c):
 
 
 def test_an_adapter_of_devices_comes_and_goes_under_running_jobs(cluster, seen):
-    """As one of VFs does: nobody touches the VMs whose line is gone, their jobs
-    run on, and they are ours again when it is back."""
+    """As an adapter of VFs does: slurm-vsphere leaves the VMs alone whose line is
+    gone, their jobs run on, and it manages them again when the line is back."""
     gone = ["ib"] + [n for n in COUNTED if "device" in seen.rows[ROWS[n].of[:2]]]
     assert "dynamic" in gone
     jobs = {n: Held(cluster, "-p", n, "-N1") for n in gone}

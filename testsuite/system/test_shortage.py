@@ -12,7 +12,7 @@ E1, E2 = "esx01.example.org", "esx02.example.org"
 
 
 def make_cluster():
-    """Four nodes, four VFs, two of them taken by somebody else's VMs."""
+    """Four nodes, four VFs, two of them taken by another user's VMs."""
     return Cluster(inventory=world(hosts=2, vfs=2, vms=[
         foreign("theirs-1", E1), foreign("theirs-2", E2)]), nodes=4)
 

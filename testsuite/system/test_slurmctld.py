@@ -179,7 +179,7 @@ def test_warm_vms_that_slurm_forgot_are_adopted(cluster, work):
 
 @pytest.mark.parametrize("how", ["end", "kill"])
 def test_a_used_vm_is_not_used_again_after_a_restart_either(cluster, how):
-    """Retention=destroy, and the job ends while nobody looks."""
+    """Retention=destroy, and the job ends while slurmctld is down."""
     used = Held(cluster, "-p", "fresh", "-N1", "-w", "vm005").wait_running()
     uuid = cluster.our_vm("vm005")["uuid"]
     if how == "kill":

@@ -131,7 +131,7 @@ def test_users_do_not_notice_that_vcenter_hangs(cluster, stock):
         slack = 5 * patience()
         hang(cluster, how, int(HANG_S + slack))
         try:
-            # What needs vCenter waits for it, and nobody else does.
+            # A job that needs vCenter waits for it, and no other job does.
             cold[how] = cluster.sbatch("-N1", "-w", "vm003" if how == "silent"
                                        else "vm004", script="hostname")
             windows.append((how, measure(cluster, stock, HANG_S)))

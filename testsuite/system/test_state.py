@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slurm's memory is gone by wish (slurmctld -c), by loss, or hours old: vCenter
-shows what runs, and nobody's VM is switched off for Slurm's ignorance."""
+"""Slurm's saved state is dropped on purpose (slurmctld -c), lost, or hours old:
+vCenter shows what runs, and no job's VM is switched off because Slurm forgot it."""
 
 import shutil
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """svf for root, for a job's owner and for another user, with and without
-PrivateData, as text and as JSON; and what it says to what nobody meant."""
+PrivateData, as text and as JSON; and its answers to arguments that make no sense."""
 
 import json
 import re

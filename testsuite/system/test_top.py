@@ -276,7 +276,7 @@ def hidden(theirs, job, sign):
 
 @needs_root
 def test_what_a_user_may_not_see_is_not_shown(cluster):
-    """With PrivateData=jobs,nodes somebody else's job is a VF in use, no more."""
+    """With PrivateData=jobs,nodes another user's job shows only as a VF in use."""
     conf = cluster.path("etc", "slurm.conf")
     was = conf.read_text()
     job = Held(cluster, "-N1").wait_running()

@@ -95,7 +95,7 @@ def moved_to(c, node, *hosts, seconds=30):
 
 
 def back(c, *names):
-    """What was drained by an operator takes VMs again, and nobody is drained."""
+    """Hosts that an operator drained take VMs again, and no host is drained."""
     for name in names:
         c.svf("host", "resume", name, json_out=False)
     wait_for("nobody is drained", 40, lambda: drains(c) == {})
@@ -228,7 +228,7 @@ def test_jobs_with_a_vf_are_requeued_by_an_order_and_a_move_by_others_followed(
 
 
 def test_a_vm_that_somebody_suspends_stands_still_and_goes_on(cluster):
-    """Its job is none of his business, and goes on where it was."""
+    """slurm-vsphere does not react, and the job continues where it was."""
     c = cluster
     job = Living(c, "-p", "eth", "-w", ETH).wait_running()
     was, before = boots(c, ETH), guest_states(c, ETH)

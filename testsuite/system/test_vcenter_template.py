@@ -121,7 +121,7 @@ def test_an_image_that_is_still_being_built_is_not_cloned(pair):
     sim.do("markTemplate", vm="rhel9")
     t = beat(live)["template"]
     assert t["moid"] == sim.vm("rhel9")["moid"] and "missing" not in t
-    sim.do("markVm", vm="rhel9")            # somebody patches it
+    sim.do("markVm", vm="rhel9")            # an administrator patches it
     assert beat(live)["template"]["missing"]
 
 

@@ -92,7 +92,7 @@ def test_what_was_sent_is_unknown_though_nobody_listens_any_more(start):
 
 
 def test_only_the_logins_reply_names_the_session(start):
-    """A header in another reply, from a proxy or from somebody who can make
+    """A header in another reply, from a proxy or from an attacker who can make
     vCenter send one, takes nothing over."""
     sim = start()
     proxy = start.proxy(sim)
@@ -209,8 +209,8 @@ def test_an_interrupted_load_begins_again(start):
 
 
 def test_a_page_that_was_lost_is_not_waited_for(start):
-    """Asked for again, by libcurl itself, it is none any more; that is no
-    error that somebody would have to mend, for a minute."""
+    """When libcurl itself requests the page again, it no longer exists. The client
+    loads again at once, and does not back off for a minute as after an error."""
     w = world()
     w["datacenters"][0]["networks"] += [
         {"name": f"net{i:03d}"} for i in range(110)]

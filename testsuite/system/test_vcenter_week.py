@@ -43,7 +43,7 @@ def test_the_hours_vms_are_used_up_and_said_so_until_the_hour_is_over(fresh):
              "MaxClonesPerHour=2 is used up until" in reason_of(c, waits))
     assert "MaxClonesPerHour=2 is used up until" in \
         c.svf("why", str(waits))["text"]
-    # nobody expects it before that
+    # no start is expected before that
     expected = c.svf("why", str(waits)).get("expected")
     assert expected is None or expected > time.time() + 50 * 60
     c.wait_job(c.sbatch("-N2", "-t5", script="true"), 30)

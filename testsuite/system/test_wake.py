@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Power saving looks when Slurm's nodes change, or after ten seconds. From 24.11
 an allocation in the second of its last look is no change to it: the job's node
-is not asked for until those are over, unless somebody wakes it."""
+is not asked for until those are over, unless slurm-vsphere wakes it."""
 
 import time
 

@@ -284,7 +284,7 @@ def two_kinds(fresh, **slurm):
 
 
 def test_a_vm_that_slurm_keeps_on_is_not_reclaimed(fresh):
-    """SuspendExcNodes: its VF is never somebody else's; another one's is."""
+    """SuspendExcNodes: no other job gets its VF; other jobs get another VM's VF."""
     c = two_kinds(fresh, SuspendExcNodes="vm001")
     wait_for("operators are told", 10, lambda: "keep 1 node on: once up their "
              "VMs have 1 VF that" in c.ctld_log())
@@ -306,8 +306,8 @@ def test_a_vm_that_slurm_keeps_on_is_not_reclaimed(fresh):
 
 
 def test_a_drained_node_that_slurm_keeps_on_is_told_of_once(fresh):
-    """Slurm powers a node that it keeps on down for us alone, not while somebody
-    has drained it."""
+    """Slurm powers a node that it keeps on down only if slurm-vsphere drained it,
+    not while an operator has drained it."""
     c = two_kinds(fresh, SuspendExcNodes="vm001")
     c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 60)
     c.must("scontrol", "update", "nodename=vm001", "state=drain", "reason=fan")
@@ -358,8 +358,8 @@ def maintenance(c, node, start="now"):
 
 def test_an_idle_vm_in_a_maintenance_reservation_serves_its_job_and_gives_way(
         fresh):
-    """Its job gets it as it is. While nobody runs there its VF is for whoever
-    waits, and the next job of the reservation has one when that is over."""
+    """Its job gets it as it is. While no job runs there, waiting jobs may use its
+    VF; the next job of the reservation gets a VF when they have ended."""
     c = two_kinds(fresh)
     c.wait_job(c.sbatch("-N2", "-p", "one"), 60)
     inside = maintenance(c, "vm001")
@@ -381,8 +381,8 @@ def test_an_idle_vm_in_a_maintenance_reservation_serves_its_job_and_gives_way(
 
 def test_a_job_of_a_planned_maintenance_begins_with_it_and_nothing_is_made_ahead(
         fresh):
-    """Nodes that are planned away are nobody's to wake; the job's VM is made
-    when it begins. One that is warm before stays what it is."""
+    """slurm-vsphere powers up no node that a reservation takes away; the job's VM
+    is made when the job begins. A VM that is on before that stays on."""
     c = fresh(nodes=2, inventory=world(hosts=2, vfs=1),
               vsphere={"ShutdownGrace": 1, "Prefetch": 2})
     c.wait_job(c.sbatch("-N1", "-w", "vm002"), 60)

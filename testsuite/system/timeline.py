@@ -24,7 +24,7 @@ class Row:
         self.held = held            # (nodes, when they end: "E1", "E2")
         self.wait = wait            # options of the job that waits; {1-2}
         self.starts = starts        # E1, E2, never, soon
-        self.theirs = more.get("theirs", 0)     # VFs of somebody else
+        self.theirs = more.get("theirs", 0)     # VFs of other users' VMs
         self.warm = more.get("warm")            # nodes left idle before
         self.second = more.get("second")        # nodes of another adapter
         self.large = more.get("large")          # nodes with more memory

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Something between the core and the simulator that hangs: every connection is
-there and silent, nobody gets a new one. So a vCenter looks whose host or
-network has gone without a word (half-open connections)."""
+"""A proxy between the core and the simulator that can hang: each connection stays
+open and silent, and no client gets a new one. A vCenter whose host or network went
+away without closing its connections (half-open) looks like that."""
 
 import contextlib
 import select
@@ -19,7 +19,7 @@ class Hang:
         self.port = self.listener.getsockname()[1]
         self.url = f"https://127.0.0.1:{self.port}"
         self.hung = self.stopped = False
-        self.quiet = threading.Event()      # the acceptor accepts nobody
+        self.quiet = threading.Event()      # nothing is accepted
         self.fillers = []
         self.threads = [threading.Thread(target=self.accept, daemon=True)]
         self.threads[0].start()

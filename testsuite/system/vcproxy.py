@@ -82,13 +82,13 @@ class Proxy:
                         far.sendall(data)
 
     def refuse(self):
-        """Nobody gets a new connection from here on."""
+        """No client gets a new connection from here on."""
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
 
     def go_away_at_the_next_request(self):
         """What comes next on a connection that is kept open is passed on, its
-        answer is not, and nobody can connect any more."""
+        answer is not, and no client can connect any more."""
         self.kept = set(self.known)
 
     def pump(self, near):

@@ -43,7 +43,7 @@ def template(name="rhel9-ofed", **over):
 
 
 def foreign(name, where, pf=PF0, network=ROCE, on=True):
-    """Somebody else's VM that holds a VF of a host."""
+    """Another user's VM that holds a VF of a host."""
     return {"name": name, "folder": "", "host": where, "powerOn": on,
             "numCPUs": 2, "memoryMB": 2048, "lockMemory": True,
             "nics": ["VM-PG"],
