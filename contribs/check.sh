@@ -22,7 +22,7 @@
 # `packages` is make distcheck, the RPMs' spec, and the Debian packages for each of
 # these, built and installed in chroots (half an hour).
 # `slurm-testsuite` is Slurm's own tests, of its source: which of those that pass
-# three times in a row with select/cons_tres don't with ours (selected ones, 15
+# three times in a row with select/cons_tres fail with this plugin (selected ones, 15
 # minutes; --whole: all, hours; --release R: in that release's chroot).
 # `coverage` says how many lines of src the unit tests run, `mutation` which changes of
 # one operator or statement they would not notice (an hour).

@@ -52,7 +52,7 @@ def settling(nodes, partition):
 
 
 def available(hosts, where, free):
-    """Hosts on which one more VM could be, or one of ours is that may go."""
+    """Hosts that can take one more VM, or that have a managed VM that may go."""
     here = {n.get("host") for n in free if n["vm_state"] == "on"}
     return [h["host"] for h in hosts if h["host"] in where and
             h["state"] == "up" and
@@ -71,8 +71,8 @@ def ages(where, last, now):
 
 
 def turns(where, last):
-    """{host: when one of its PFs was tested last, 0: never}. Which PF a VM gets
-    isn't ours to say: a host with an untested one must not always come first."""
+    """{host: when one of its PFs was tested last, 0: never}. This program can't
+    choose a VM's PF, so a host with an untested PF must not always come first."""
     return {host: max((last[host, pf]["time"] for pf in pfs
                        if (host, pf) in last), default=0)
             for host, pfs in where.items()}

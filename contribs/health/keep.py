@@ -222,7 +222,7 @@ def _end_ok(end):
 
 
 def readable(line):
-    """A row of ours, or None."""
+    """The line as a row of this program, or None."""
     try:
         row = json.loads(line)
     except ValueError:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What it costs to know a large site while nothing is wanted: 1,000 hosts and
-4,000 VMs, half of them ours and off, half other people's and on, of which two
-a second come, go or change. Calls to vCenter by the simulator's count, and how
+"""What it costs to watch a large site while no job runs: 1,000 hosts and 4,000
+VMs, half of them managed and off, half other people's and on, of which two a
+second come, go or change. Calls to vCenter by the simulator's count, and how
 long svf hosts takes."""
 
 import subprocess

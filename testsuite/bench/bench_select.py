@@ -3,7 +3,7 @@
 """What scheduling costs beside stock cons_tres: two slurmctld with one and the
 same slurm.conf but for SelectType and PrEpPlugins, 10,000 nodes of two
 adapters nearly all taken by running jobs, 5,000 pending jobs of which none can
-start; ours with a vCenter of 1,000 hosts. First VFs are ample, then other
+start; slurm-vsphere's has a vCenter of 1,000 hosts. First VFs are ample, then other
 people's VMs take those of one adapter, which half of the queue wants.
 
 Cycles of the two are measured turn by turn, one of them stopped meanwhile. The

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What job_submit/vsphere costs a submission: two slurmctld with one and the same
-slurm.conf but for JobSubmitPlugins, 10,000 nodes of ours and 1,000 of others',
-a vCenter of 1,000 hosts. Jobs are held, so that nothing but their submission is
+slurm.conf but for JobSubmitPlugins, 10,000 managed and 1,000 unmanaged nodes, a
+vCenter of 1,000 hosts. Jobs are held, so that nothing but their submission is
 done for them.
 
 The measure is the CPU time of all of slurmctld (/proc/*/stat) for a thousand
@@ -21,7 +21,7 @@ from cluster import wait_for
 JOBS, ROUNDS = 1000, 5
 OWN_P99_BAR_US = 200
 METAL = 1000
-# What is submitted: partition, features, nodes; and the bar of ours over none.
+# What is submitted: partition, features, nodes; bound of CPU time with / without.
 KINDS = {
     "others": ("metal - 1", 1.05),
     "plain": ("all - 1", 1.10),

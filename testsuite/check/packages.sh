@@ -183,7 +183,7 @@ apt_installs() {
 		[ ! -x /usr/sbin/slurmd ]'
 }
 
-# A newer Slurm in the archive and ours not: it waits.
+# A newer Slurm without a matching slurm-vsphere in the archive is not installed.
 update_is_held_back() { # VERSION
 	local d=$results/$suite-newer said
 	mkdir -p "$d" && hollow "$d" slurm-wlm-basic-plugins "$1.1" &&

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # check.sh's slurm-testsuite: Slurm's own tests, from the source tree that
-# slurm-source.sh brought, with stock select/cons_tres and with ours. --release uses
-# the chroots of testsuite/matrix.
+# slurm-source.sh brought, with stock select/cons_tres and with cons_tres_vsphere.
+# --release uses the chroots of testsuite/matrix.
 #
 # Rules: none of Slurm's tests is in this tree; testsuite/slurm has names alone.
 # What passes three times in a row with stock counts, and nothing else.
@@ -24,7 +24,7 @@ suite_in_chroot() { # RELEASE
 	suite_counted "$log"
 }
 
-# What its last line says is added to ours.
+# Adds the counts of the log's last line to this run's.
 suite_counted() { # LOG
 	local counts
 	counts=$(counts_of "$1")

@@ -284,7 +284,7 @@ def test_only_hosts_in_service_with_room_are_taken():
     where = choose.targets(hosts, nodes, "roce", [])
     hosts[0]["state"] = "drained"
     hosts[1]["pfs"][0]["free"] = 0
-    hosts[2]["pfs"][0]["free"] = 0      # but an idle VM of ours is there
+    hosts[2]["pfs"][0]["free"] = 0      # but an idle managed VM is there
     free = choose.usable(nodes, "roce")
     assert choose.available(hosts, where, free) == ["c", "d"]
     nodes[0]["job"] = 5

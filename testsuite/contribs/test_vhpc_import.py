@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """contribs/vhpc-import: the eight samples of vHPC-toolkit's tag v1.0.3
 (examples/cluster-scripts there, corpus/vhpc-import here, Apache-2.0, byte for byte),
-cluster-simple as v0.2.0 had it, a file of ours with every key (all-keys), and what
+cluster-simple as v0.2.0 had it, our own file with every key (all-keys), and what
 is wrong with a file. Expected lines are written by hand from the samples, whose
 comments say which VM goes to which host."""
 
@@ -303,7 +303,7 @@ def test_standard_input_is_a_file_too(imported):
     assert must("-", stdin=DIFFER.encode()) == imported(DIFFER)
 
 
-# Each key of the toolkit's cpumem, latency and secure_boot is one of ours.
+# Each key of the toolkit's cpumem, latency and secure_boot maps to vsphere.conf.
 HARDWARE = [
     ("cpu_reservation: yes memory_reservation: on port_group: p",
      " CPUReservation=full MemoryReservation=full\n"),

@@ -153,7 +153,7 @@ class Progress:
 
 
 def vf_counts(cluster):
-    """(ours, total) of all VFs by the simulator's own books."""
+    """(used by the demo, total) of all VFs by the simulator's own books."""
     pfs = [pf for h in cluster.state()["hosts"] for pf in h["pfs"]]
     return cluster.vfs_of(cluster.node_names()), sum(pf["vfs"] for pf in pfs)
 
@@ -261,8 +261,8 @@ class Record:
         return "kept" in self.lines()
 
     def take(self):
-        """Is it ours to end now? Not while its demo, or who else ends it,
-        lives."""
+        """Locks the record, so that the caller may end the demo. False while its
+        demo, or another process that ends it, lives."""
         try:
             self.handle = self.file.open()
             fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -263,7 +263,7 @@ need_packages() {
 VS_POLICY=/usr/sbin/policy-rc.d
 
 # Forbid that packages start services, unless the machine has a policy of its
-# own. One of ours that a kill left behind is ours again.
+# own. One that a killed run of this script left behind is used and removed.
 forbid_services() {
 	if [ -L "$VS_POLICY" ] ||
 	   { [ -e "$VS_POLICY" ] && ! grep -q 'slurm-vsphere' "$VS_POLICY"; }; then
@@ -336,9 +336,9 @@ go_usable() {
 	[ "${v%%[!0-9]*}" -ge 21 ] 2>/dev/null
 }
 
-# How it is to behave on any machine: the toolchain that go.mod asks for, go.sum
-# as it is, no stamp of the VCS (git refuses to answer in a clone of another
-# user), no workspace around ours.
+# Go's behaviour is the same on any machine: the toolchain that go.mod asks for,
+# go.sum as it is, no stamp of the VCS (git refuses to answer in a clone of another
+# user), no workspace in a folder above.
 go_for_us() {
 	VS_GO=$1
 	export VS_GO GOTOOLCHAIN=auto GOFLAGS="-mod=readonly -buildvcs=false" GOWORK=off

@@ -249,7 +249,7 @@ def rule_names(files):
 
 
 def rule_neighbours(files):
-    """each bug of the neighbours is named by a test of ours"""
+    """each bug of the neighbours is named by one of our tests"""
     tests = "\n".join(text(f) for f in files if f.startswith("testsuite/") and
                       re.search(r"/test_\w+\.(py|c)$", f))
     for line in (HERE / "neighbours.txt").read_text().splitlines():

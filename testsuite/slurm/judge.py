@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slurm's own test suite as a judge of ours: what passes three times in a row
+"""Judges slurm-vsphere by Slurm's own tests: what passes three times in a row
 with stock select/cons_tres must pass with select/cons_tres_vsphere.
 
-Several small clusters of each kind (see kinds.py) go on side by side, a test at
-a time on each; a test is on one cluster at a time, for tests share names in
-/tmp. One that fails with ours is run three times more with stock and with ours:
-it is a difference unless stock fails too (where the nodes are VMs: stock with
-cloud nodes), or ours passes three times in a row as stock had to. Those are named.
+Several small clusters of each kind (see kinds.py) run side by side, a test at a
+time on each. A test is on one cluster at a time, because tests share names in
+/tmp. A test that fails with vsphere runs three times more with stock and vsphere.
+It is a difference unless stock fails too (where the nodes are VMs: stock with
+cloud nodes), or vsphere passes three times in a row as stock had to. Those are named.
 
-Rules: nothing counts as passed that did not run; who has not passed with stock
-says nothing about ours and is named with its reason.
+Rules: nothing counts as passed that did not run. A test that has not passed with
+stock says nothing about vsphere and is named with its reason.
 """
 
 import argparse
@@ -39,7 +39,7 @@ from kinds import (                                         # noqa: E402
 
 TIMES = 3
 PASS, FAIL, SKIP = "pass", "fail", "skip"
-# How a test went with ours.
+# How a test went with select/cons_tres_vsphere.
 PASSES, DIFFERS = "passes", "DIFFERS"
 WAVERS = f"failed, then passed {TIMES} times"
 ALIKE = "fails with select/cons_tres too if the nodes are cloud nodes"
@@ -107,7 +107,7 @@ class Test:
         self.stages = [s for s in self.stages if s not in these]
 
     def judged(self, kind):
-        """How it went with ours; None if it didn't run."""
+        """How it went with vsphere; None if it didn't run."""
         runs = self.runs[kind]
         if not self.steady or not runs:
             return None

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The clusters that Slurm's own tests run on: stock select/cons_tres, ours
-beside nodes that are no VMs, and ours whose nodes are all VMs.
+"""The clusters that Slurm's own tests run on: stock select/cons_tres, vsphere
+beside nodes that are no VMs, and vsphere with nodes that are all VMs.
 
-Rules: slurm.conf is the same in all three but for SelectType, PrEpPlugins and
-the nodes' State; a sixth node is a VM that is off in all three, for ours serves
-no cluster without one; the tests see an installed Slurm whose files are links to the
-system's; a cluster that a test has left otherwise than it was is thrown away.
+Rules: slurm.conf is the same in all three but for SelectType, PrEpPlugins and the
+nodes' State. A sixth node is a VM that is off in all three, because slurm-vsphere
+serves no cluster without a VM node. The tests see an installed Slurm whose files are
+links to the system's. A cluster that a test has left changed is thrown away.
 """
 
 import os
@@ -80,7 +80,7 @@ class Judged(Cluster):
             "PriorityType": "priority/multifactor",
             "PriorityWeightPartition": 100000, "AllowSpecResourcesUsage": "YES",
             "MinJobAge": 60,
-            # What ours asks for, so that it makes no difference.
+            # What slurm-vsphere needs, in all kinds: no difference is due to it.
             "PrologFlags": "Alloc", "PrivateData": None,
             "SuspendProgram": "/bin/true", "ResumeProgram": "/bin/true",
             "SuspendTime": 86400, "SuspendTimeout": 5, "ResumeTimeout": 60,

@@ -71,11 +71,11 @@ def forget_vms(run, lane="end"):
 
 
 class Operator:
-    """Resumes what Slurm took away for its own reasons, as people do, or the
-    nodes would be used up in a long run; and every half minute the hosts that
-    failed: here all of them fail all the time, and a queue that stands still
-    for five minutes shows nothing. What other people and we ourselves
-    have drained is theirs and ours to give back."""
+    """Resumes nodes that Slurm took away for its own reasons, as people do, or the
+    nodes would be used up in a long run. Every half minute it also resumes the
+    hosts that failed: here all of them fail all the time, and a queue that stands
+    still for five minutes shows nothing. It never resumes what other people or
+    slurm-vsphere drained: they resume that themselves."""
 
     def __init__(self, run):
         self.run, self.looks, self.seen = run, 0, set()

@@ -37,7 +37,7 @@ class Watch:
         self.on = []        # (epoch, {name: [moids that are on]}) of our folder
         self.hosts = []     # (epoch, {name: its VM's host}) of our folder
         self.marks = {}     # node: set of moids, by mark, while two were on
-        self.copies = set() # names of VMs that an administrator cloned from ours
+        self.copies = set() # names of an administrator's clones of our VMs
         self.nodes_down = {}    # (node, reason): first epoch
         self.squeue = []    # (began, seconds, rc)
         self.bare = set()   # command lines that show the secret

@@ -268,7 +268,7 @@ class Cluster(Configuration, Simulator):
         return argv
 
     def guest_bind(self):
-        """A guest finds its own communication.conf in the place of ours."""
+        """A guest sees its own communication.conf in the place of slurmctld's."""
         return (f"{self.path('etc', 'communication.guest')}:"
                 f"{self.path('etc', 'communication.conf')}")
 
@@ -291,7 +291,7 @@ class Cluster(Configuration, Simulator):
             f = self.path("bin", name)
             f.write_text(text)
             f.chmod(0o755)
-        if not self.isolation:      # the host name is the machine's: say ours
+        if not self.isolation:      # the host name is the machine's: print the node's
             f = self.path("bin", "hostname")
             f.write_text('#!/bin/sh\necho "$SLURMD_NODENAME"\n')
             f.chmod(0o755)

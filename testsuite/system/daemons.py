@@ -92,9 +92,9 @@ def client_ports():
 
 def free_ports(n):
     """The first of n consecutive ports that are free on every address, below
-    those of clients; and what keeps their blocks ours for as long as it lives,
-    for most are listened on much later: names in the abstract space, of which
-    there is one for each space of ports."""
+    those of clients; and what reserves their blocks for as long as it lives,
+    because most are listened on much later: names in the abstract space, of
+    which there is one for each space of ports."""
     end = max(client_ports(), FIRST_PORT + 6000) // PORTS
     blocks = -(-n // PORTS)
     for _ in range(500):
@@ -164,7 +164,7 @@ def only_loopback():
 
 def kill_marked(mark, sig=signal.SIGKILL):
     """End every process that carries our mark in its environment: what a
-    guest left behind (a slurmstepd is in no process group of ours)."""
+    guest left behind (a slurmstepd has a process group of its own)."""
     n = 0
     for env in glob.glob("/proc/[0-9]*/environ"):
         pid = int(env.split("/")[2])

@@ -28,7 +28,7 @@ def make_cluster():
 
 
 def vfs(c):
-    """What the core believes: with VMs of ours that are on, and promised."""
+    """The core's counts of VFs: in use by managed VMs that are on, and reserved."""
     pfs = [pf for h in c.svf("hosts")["hosts"] for pf in h["pfs"]]
     return sum(pf["ours"] for pf in pfs), sum(pf["held"] for pf in pfs)
 

@@ -129,7 +129,7 @@ def test_a_key_of_slurm_conf_is_found_with_its_line(cluster, code, old, new,
         assert one["severity"] == ("hard" if hard else "warning")
         assert cluster.run("svf", "check", code).returncode == hard
         assert one["fix"].startswith("slurm.conf: " + line)
-        # vCenter is asked anew where a key of ours follows from it.
+        # vCenter is read again if one of vsphere.conf's keys follows from it.
         wait_for("nothing else", 30, lambda: {
             c for c, _ in codes(cluster)} - {"rights-excess"} == {code})
     finally:

@@ -25,8 +25,8 @@ def cpu_seconds(c):
 
 
 def test_a_full_load_is_one_walk_and_little_of_our_own_time(fresh):
-    """After the start, and after the session was lost. What the simulator needs
-    for it is not ours."""
+    """After the start, and after the session was lost. The simulator's own time
+    does not count."""
     c = fresh(ready=False, nodes=16, inventory=world(
         hosts=[{**host("esx%04d.example.org"), "count": 1000}], vms=[
             {"name": "theirs%04d", "count": 4000, "folder": "", "host": "*",

@@ -17,8 +17,8 @@ HOSTNAMES = "srun hostname"
 
 
 def make_cluster():
-    """Six RoCE nodes and two of Ethernet; PrologSlurmctld and EpilogSlurmctld
-    of the administrator's own, beside ours."""
+    """Six RoCE nodes and two of Ethernet; the administrator's own PrologSlurmctld
+    and EpilogSlurmctld beside prep/vsphere."""
     c = Cluster(nodes=8, inventory=world(hosts=2, vfs=3))
     c.choose_ports()
     for name in ("prolog", "epilog"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A live cluster moves from select/cons_tres to ours, back, and to ours again, by
-the steps of RELEASES.md and no other; and our plugins are installed anew under a
-running one. Jobs, reservations and VMs don't notice."""
+"""A live cluster moves from select/cons_tres to select/cons_tres_vsphere, back, and
+there again, by the steps of RELEASES.md and no other; and slurm-vsphere's plugins
+are installed again under a running slurmctld. Jobs, reservations and VMs stay."""
 
 import os
 import pathlib
@@ -222,7 +222,7 @@ def test_a_live_cluster_moves_to_ours_and_back_and_to_ours_again(site):
     assert len(before["jobs"]) == 8 and (
         ("cores" in before["reservations"]) == has_cores(c))
 
-    # To ours: the nodes of the VMs come with it.
+    # To slurm-vsphere: the nodes of the VMs come with it.
     layout(c, c.node_line(1, 4, "sriov-roce"))
     move(c, OURS)
     wait_as(c, before, METAL)
@@ -246,7 +246,7 @@ def test_a_live_cluster_moves_to_ours_and_back_and_to_ours_again(site):
     again = Stepping(c, "-p", "roce", "-n1", "-w", "vm001").wait_running()
     before = picture(c)
 
-    # And to ours: what it made is still its own.
+    # To slurm-vsphere again: it still manages the VMs that it made.
     move(c, OURS)
     wait_as(c, before)
     again.step()

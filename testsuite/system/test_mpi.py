@@ -64,7 +64,7 @@ def all_off(cluster):
 
 
 def test_two_cold_nodes_are_one_mpi_world(cluster, program):
-    assert not cluster.names_on()       # no VM of ours exists yet
+    assert not cluster.names_on()       # no managed VM is on yet
     r = cluster.run("env", *(f"{k}={v}" for k, v in OVER_TCP.items()),
                     "srun", "--mpi=pmix", "-N2", "-n2", program, timeout=120)
     assert r.returncode == 0, r.stderr

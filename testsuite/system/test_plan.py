@@ -139,7 +139,7 @@ def waiting(c, plan, job):
 
 
 def empty(c):
-    """No job, none of their VMs; ours as they are."""
+    """Ends all jobs and powers off the other users' VMs; managed VMs stay."""
     jobs = c.must("squeue", "-h", "-o", "%i").split()
     if jobs:
         c.must("scancel", *jobs)

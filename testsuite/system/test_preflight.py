@@ -223,7 +223,7 @@ def test_a_pf_that_is_no_uplink_is_refused_until_another_is_named(cluster):
 # ---- Mode=observe -----------------------------------------------------------
 
 def observed(fresh):
-    """Two nodes of ours beside one that is nothing of vSphere's."""
+    """Two managed nodes beside one that is no VM."""
     c = fresh(start=False, nodes=2, vsphere={"Mode": "observe",
                                              "ShutdownGrace": 1},
               slurm={"SuspendTimeout": 3},

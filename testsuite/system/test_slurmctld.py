@@ -140,7 +140,7 @@ def test_a_new_vsphere_conf_at_any_phase_costs_no_call(fresh, phase):
 
 
 def test_stock_cons_tres_takes_the_jobs_over_and_gives_them_back(cluster, work):
-    """No bytes of ours in Slurm's saved state."""
+    """Slurm's saved state holds no bytes of slurm-vsphere."""
     job = work[0]
     conf = cluster.path("etc", "slurm.conf")
     ours = conf.read_text()

@@ -155,9 +155,9 @@ def test_users_do_not_notice_that_vcenter_hangs(cluster, stock):
 
 
 def judge(windows):
-    """What is typical with vCenter hanging against what is with it well, at
-    most BAR, beyond the floor: what two windows of the same kind, ours or the stock cluster's,
-    differ by in this very run is no doing of the hang, nor is what makes the
+    """The typical time while vCenter hangs is at most BAR times that with it well,
+    plus the floor. The floor is how much two windows of one kind (with slurm-vsphere
+    or stock) differ in this run: the hang does not cause that, nor what makes the
     stock cluster slower at the same time."""
     bad = []
     for name in COMMANDS:

@@ -326,7 +326,7 @@ def test_what_is_down_with_its_host_counts(cluster):
 
 
 def test_after_a_reconfigure_with_other_nodes_it_knows_which_are_which(cluster):
-    """A node before ours moves them all in Slurm's table."""
+    """A node before the managed ones shifts all their indexes in Slurm's table."""
     cluster.node_lines.insert(0, cluster.node_line(13, 13, "tape").replace(
         "State=CLOUD", "State=DOWN"))
     cluster.partition_lines.append("PartitionName=tape Nodes=vm013")

@@ -93,7 +93,7 @@ def pair():
 
 
 def sums(c):
-    """VFs by the core's books: all, ours, foreign, held, free."""
+    """VFs by the core's books: all, managed, foreign, reserved, free."""
     pfs = [pf for h in c.svf("hosts")["hosts"] for pf in h["pfs"]]
     return [sum(pf[k] for pf in pfs)
             for k in ("total", "ours", "foreign", "held", "free")]

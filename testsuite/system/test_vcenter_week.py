@@ -83,7 +83,7 @@ def stores_world(stores, hosts=2, vfs=2, **more):
 
 
 def where(c):
-    """Of each VM of ours: its host's short name and its datastore."""
+    """Of each managed VM: its host's short name and its datastore."""
     return {v["name"]: (v["host"].split(".")[0], v["datastore"])
             for v in c.our_vms()}
 

@@ -36,7 +36,7 @@ def says(cluster, job, *words):
 
 
 def idle_and_cold(cluster):
-    """No VM of ours is on, all nodes are powered down."""
+    """No managed VM is on, all nodes are powered down."""
     names = ",".join(cluster.node_names())
     up = [n for n in cluster.node_names() if not cluster.is_powered_down(n)]
     if up:
