@@ -7,7 +7,7 @@
 #          [--release R] [--slurm-source DIR] [--recordings DIR] [--only TEST]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
-# Go, the build (out of tree, in $VS_CACHE). Several parts go on side by side.
+# Go, the build (out of tree, in $VS_CACHE). Several parts run side by side.
 # `all`, the default, is unit, guest (the guest's script), contribs (these
 # scripts), vcsim (the simulator), replay, system, crash (a sample; --whole: all of
 # it, an hour), chaos and lint; `sanitize` runs the unit tests with ASan and UBSan, and
@@ -74,7 +74,7 @@ results=$VS_CACHE/results
 
 # ---- main --------------------------------------------------------------------
 
-# Everything that several parts make, before they go on side by side. Slurm's
+# Makes everything that several parts need, before they run side by side. Slurm's
 # configure has one thread, and Go's compiler begins with nothing: both at once.
 prepare() {
 	local p

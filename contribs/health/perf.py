@@ -132,8 +132,8 @@ _TROUBLE = re.compile(r"error|fail|could|unable|\bnot? |invalid|unrecognized|"
 
 
 def complaint(text):
-    """The line that says best what went wrong, "": none. The first: programs go
-    on to say what they can't do without it, and how they are used."""
+    """The line that says best what went wrong, "": none. The first line that names
+    trouble: programs print afterwards what fails because of it, and their usage."""
     said = [ln.strip() for ln in text.splitlines() if ln.strip("- \t")
             and not ln.startswith("server: ")]
     return next((ln for ln in said if _TROUBLE.search(ln)),

@@ -5,9 +5,9 @@
 # releases in testsuite/matrix/releases, built in a chroot of each and installed in
 # another. What `lint` checks of a release too is in testsuite/lib/release.sh.
 #
-# Rules: nothing of it is installed on this machine; a root to install in is made
-# anew from one that never had a Slurm; what a package must hold stands here, by
-# name, and is not asked of the build.
+# Rules: nothing of it is installed on this machine; a root to install in is
+# recreated from one that never had a Slurm; what a package must hold stands here,
+# by name, and is not asked of the build.
 # shellcheck disable=SC2154,SC2034,SC2153,SC2016 # the caller's; the chroot's shell expands
 
 # ---- RPM -------------------------------------------------------------------------

@@ -78,7 +78,7 @@ NEVER = {"never": {"on": "reply", "hang": True}}
 TASKS = ("CloneVM_Task", "ReconfigVM_Task", "RelocateVM_Task",
          "PowerOnVM_Task", "PowerOffVM_Task", "Destroy_Task",
          "CreateSnapshot_Task", "InstantClone_Task")
-# What every start sends, and what goes on while the client is there.
+# The calls that every start sends, and those that repeat while the client lives.
 START = ("hello", "vimServiceVersions.xml", "content", "Login",
          "CreateContainerView", "DestroyView", "FindByInventoryPath",
          "HasUserPrivilegeOnEntities", "CreatePropertyCollector",

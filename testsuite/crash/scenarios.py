@@ -2,9 +2,9 @@
 """What a cluster lives through in the matrices: functions of a worker, each
 with its preparation.
 
-prepare makes what is needed while nothing can go wrong; then slurmctld begins
-anew (`between`: while it is away; `sig`: how it was ended), to die at a point
-or not; the scenario ends when what was wanted is there.
+prepare makes what is needed while nothing can go wrong. Then slurmctld restarts
+(`between`: while it is away; `sig`: how it was ended), to die at a point or not.
+The scenario ends when what was wanted is there.
 """
 
 import signal
@@ -181,7 +181,7 @@ def instant_clones(w):
     "end.PowerOnVM_Task", "send.InstantClone_Task", "answer.InstantClone_Task",
     "end.InstantClone_Task"))
 def instant(w):
-    """A parent boots and is frozen, and two VMs go on from it."""
+    """A clone source boots and is frozen, and two VMs continue from it."""
     w.done(w.jobs("-N2 -w vm[001-002]"))
 
 
@@ -369,7 +369,7 @@ def shortage(w):
     "end.ShutdownGuest", "send.Destroy_Task", "answer.Destroy_Task",
     "end.Destroy_Task", "write.*", "rename.*"))
 def rebuilt(w):
-    """An operator has a warm VM made anew, and says so again where a killed
+    """An operator has a warm VM rebuilt, and repeats the command if a killed
     slurmctld has forgotten it."""
     was = w.c.our_vm("vm001")["uuid"]
 

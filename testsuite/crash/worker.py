@@ -136,7 +136,7 @@ class Worker:
 
     def ctld(self, crash=None, sig=signal.SIGTERM, between=None, trace=None,
              wait=True):
-        """Begin anew, perhaps to die at a point."""
+        """Restarts slurmctld, which may be told to die at a point."""
         with self.lock:
             self.c.end_slurmctld(sig)
             self.died = []

@@ -97,8 +97,8 @@ VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)
 
 vs_sim_given=${VS_SIM:-}
 
-# What has been made in this run, and is not made again: parts that go on side
-# by side would build over each other.
+# What has been made in this run, and is not made again: parts that run side by
+# side would build over each other.
 declare -A vs_made=()
 
 say() { printf '%s\n' "$*"; }

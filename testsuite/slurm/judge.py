@@ -257,7 +257,7 @@ class Judge:
 
 
 def interrupt(sig, _):
-    """Once: what goes on is ended, which takes a while."""
+    """Acts on the first signal only: ending the clusters takes a while."""
     for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(s, signal.SIG_IGN)
     raise KeyboardInterrupt(sig)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is written down while a chaos run goes on: the simulator's books twice
+"""What is written down while a chaos run lasts: the simulator's books twice
 a second, Slurm's nodes, squeue's times, and what processes show of themselves.
 
 Rules: looks, never acts; asks the simulator, Slurm and /proc. Our own code is asked

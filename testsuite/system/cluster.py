@@ -364,8 +364,8 @@ class Cluster(Configuration, Simulator):
 
     # ---- changes under way ------------------------------------------------
     def change_vsphere(self, old, new, refused=False):
-        """Edit vsphere.conf and let slurmctld read it; refused: it can't, which
-        one that begins anew for it says, and an older one logs alone."""
+        """Edit vsphere.conf and let slurmctld read it. refused: slurmctld can't
+        use it: one that restarts to read it fails, an older one only logs that."""
         f = self.path("etc", "vsphere.conf")
         text = f.read_text()
         assert old in text, f"vsphere.conf has no {old!r}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What people do to nodes and jobs in the middle of things, as data: phases
-that can be held open, deeds, and what each pair must come to.
+that can be held open, operations, and what each pair must come to.
 
-A phase is played once, with a node and a job for each deed, so that all of its
-cells go on side by side; the tests then look at what was found of each.
+A phase is played once, with a node and a job for each operation, so that all of
+its cells run side by side; the tests then look at what was found of each.
 """
 
 import time

@@ -139,7 +139,7 @@ class Run:
 
 
 def main(config):
-    """For pytest_cmdline_main: the exit status, or None to go on as usual."""
+    """For pytest_cmdline_main: the exit status, or None to continue as usual."""
     files = files_of(config)
     if not files:
         return None

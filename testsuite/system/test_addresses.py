@@ -70,8 +70,8 @@ def test_a_partitions_own_pools_go_before_the_adapters(cluster):
 
 
 def test_a_pool_that_changes_is_given_to_the_vm_at_its_next_start(cluster):
-    """The VM is reconfigured, not built anew; a configuration whose pools
-    overlap is refused, and the old one stays in force."""
+    """The VM is reconfigured, not rebuilt; a configuration whose pools overlap is
+    refused, and the old one stays in force."""
     uuid = cluster.our_vm("vm004")["uuid"]
     cluster.must("scontrol", "update", "nodename=vm004", "state=power_down")
     wait_for("vm004 is off", 40, lambda: cluster.is_powered_down("vm004") and

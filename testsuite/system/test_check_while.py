@@ -116,7 +116,7 @@ def test_a_key_of_slurm_conf_is_found_with_its_line(cluster, code, old, new,
     try:
         r = cluster.run("scontrol", "reconfigure")
         if cluster.reexec and code in HARD_KEYS:
-            # Another process would have to start with it: the old one goes on.
+            # A new process can't start with it, so the old slurmctld continues.
             assert r.returncode
             wait_for("the old one is there", 20, lambda: sound(cluster))
             return
@@ -294,7 +294,7 @@ def test_another_clusters_vms_in_the_folder(cluster):
 def test_rights_that_cannot_be_asked_for_are_unknown(cluster):
     cluster.fault(method="HasUserPrivilegeOnEntities", on="request", http=500,
                   body="no")
-    # What was known stays so; another configuration asks anew.
+    # What was known stays so; another configuration makes the client ask again.
     cluster.change_vsphere("ShutdownGrace=2", "ShutdownGrace=3")
     f = found(cluster, "rights-unknown", "slurm@vsphere.local", 30)
     assert f["severity"] == "unknown"

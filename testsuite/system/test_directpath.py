@@ -230,8 +230,8 @@ def test_a_job_gets_its_devices_and_the_next_one_waits(cluster):
 
 
 def test_an_address_that_is_withdrawn_stays_with_its_job(cluster):
-    """vsphere.conf is read anew while a job has the device: it keeps it, and
-    it counts; the next job of that line gets another."""
+    """vsphere.conf is read again while a job has the device: the job keeps it, and
+    the device counts as used; the next job of that line gets another."""
     all_free(cluster)
     job = Held(cluster, "-p", "some", "-N1").wait_running()
     (had, by), = used(cluster).items()

@@ -34,8 +34,8 @@ def test_a_node_resumed_while_off_can_be_had_after_a_restart(cluster):
 
 
 def test_jobs_whose_vm_somebody_switches_off_run_again(cluster):
-    """slurmctld goes on trying to reach the dead guest to end the first run,
-    and met the second one in the VM's next boot."""
+    """slurmctld keeps trying to reach the dead guest to end the first run, and
+    once hit the second run in the VM's next boot."""
     go = cluster.path("out", "go-on")
     script = "echo began $SLURM_RESTART_COUNT\n" \
         f"while [ ! -e {go} ]; do sleep 0.2; done\necho the end"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Clone=instant: VMs that go on from the memory of a parent, which boots once on
-each host and is frozen. Slurm's real daemons, the guest's own script."""
+"""Clone=instant: VMs that continue from the memory of a clone source, which boots
+once on each host and is frozen. Slurm's real daemons, the guest's own script."""
 
 from cluster import Cluster, wait_for
 from worlds import world

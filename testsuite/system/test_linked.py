@@ -166,7 +166,7 @@ def test_what_others_delete_is_made_again(cluster):
     wait_for("svf shows it", 20, lambda: rows(c)[0]["state"] == "no-snapshot")
     ran(c, "vm007")
     assert made(c) == (1, 1) and len(ready(c)) == 1, c.counters()["calls"]
-    # itself: its children can't start any more, and are built anew
+    # The clone source itself is gone: its clones can't start, and are rebuilt.
     c.must("scontrol", "update", "nodename=vm007", "state=power_down")
     wait_for("it is off", 40, lambda: not c.is_on("vm007") and
              c.is_powered_down("vm007"))

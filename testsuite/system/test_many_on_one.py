@@ -47,8 +47,8 @@ def jobs_on(cluster, node):
 
 
 def test_a_vm_goes_with_the_last_of_its_jobs_whichever_that_is(cluster):
-    """The first that came is cancelled, the second suspended while the third
-    ends; slurmctld learns anew in between who is there."""
+    """The first job is cancelled, the second is suspended while the third ends; a
+    restarted slurmctld finds out in between which jobs are on the VM."""
     first, second, third = (beside(cluster) for _ in range(3))
     for job in (first, second, third):
         job.wait_running()

@@ -200,7 +200,7 @@ def test_prometheus_says_what_svf_says(cluster, port, prometheus):
             n["vm_state"] == "on" for n in nodes)
         assert ask(f'{PREFIX}clones_last_hour') == st["clones_hour"]
         assert ask(f'sum({PREFIX}operations_in_flight)') == st["in_flight"]
-        # as slurmctld goes on, no more than svf saw after it
+        # The count grows while slurmctld runs, so svf, asked later, shows no less.
         for part, key in (("select_calls",) * 2, ("locks", "slurm_locks")):
             n = ask(f'{PREFIX}slurmctld_kept_seconds_count{{part="{part}",'
                     'clock="wall"}')

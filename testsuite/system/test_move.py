@@ -104,8 +104,8 @@ def wait_as(c, before, nodes=None):
     wait_for("all is as before", 30, same)
 
 
-# slurmd in a VM, started anew where the test asks for it: as systemctl does it,
-# its jobs stay. -b is the first start's alone: the VM boots once.
+# slurmd in a VM, which restarts when the test asks for it. As with systemctl, its
+# jobs stay. Only the first start gets -b: the VM boots once.
 AGAIN = """#!/bin/sh
 name=; last=
 for a; do [ "$last" != -N ] || name=$a; last=$a; done

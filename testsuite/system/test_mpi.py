@@ -15,7 +15,7 @@ from worlds import world
 HERE = pathlib.Path(__file__).parent
 # These guests have no RDMA device, whatever their environment names, and nothing
 # but one machine's loopback between them. By UCX: Open MPI's own TCP (4.1.4) takes a
-# message while MPI_Init still goes on, and crashed in one of some hundred steps.
+# message while MPI_Init still runs, and crashed in one of some hundred steps.
 OVER_TCP = {"OMPI_MCA_pml": "ucx", "OMPI_MCA_osc": "ucx",
             "OMPI_MCA_opal_common_ucx_tls": "any",
             "OMPI_MCA_opal_common_ucx_devices": "any",

@@ -83,8 +83,8 @@ def test_those_end_whose_vfs_are_needed_and_no_others(cluster):
 
 
 def test_nobody_ends_in_vain(cluster):
-    """Not for two VFs where one can be had, nor who would only be suspended:
-    its VM stays on. On its own node it makes room, and goes on afterwards."""
+    """No job ends for two VFs if preemption frees one, nor is a job suspended for
+    them: its VM stays on. It gives way on its own node, and continues afterwards."""
     victim = start(cluster, SMALL[0], partition="doomed")
     paused = [start(cluster, n, partition="pausing") for n in SMALL[1:]]
     running(cluster, victim, *paused)

@@ -51,7 +51,7 @@ def make_cluster():
 
 
 def look(cluster):
-    """An operator has it read anew at once."""
+    """An operator has vCenter read again at once."""
     cluster.run("svf", "reconcile")
 
 

@@ -38,7 +38,7 @@ def test_vms_that_a_restored_vcenter_has_forgotten_live_on(fresh, how):
         v["vm"] for v in c.svf("reconcile")["vms"]
         if "not shown by vCenter" in v["what"]} == {"vm001", "vm002"})
     assert node_rows(c)["vm002"]["vm_state"] == "unknown"
-    # Neither is the idle one given to a job, nor is its name built anew.
+    # No job gets the idle VM, and no VM is created again under its name.
     waits = c.sbatch("-N1", "-w", "vm002", script="hostname")
     job.end_well()
     assert c.job_state(waits) == "PENDING" and c.mutating() == calls

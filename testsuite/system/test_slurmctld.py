@@ -94,7 +94,7 @@ def test_a_bad_vsphere_conf_at_reconfigure_leaves_the_old_in_force(cluster,
 
 
 def test_a_reconfigure_while_vms_are_built_ends_well(cluster):
-    """In-process, it makes all node records anew."""
+    """A reconfigure within the process recreates all node records."""
     job = cluster.sbatch("-N3", "-w", "vm[002-004]", script="srun hostname")
     wait_for("something is built or booted", 20,
              lambda: cluster.job_state(job) == "CONFIGURING")
@@ -107,7 +107,7 @@ def test_a_reconfigure_while_vms_are_built_ends_well(cluster):
 @pytest.mark.parametrize("phase", ["CloneVM_Task", "PowerOnVM_Task", "boot",
                                    "run", "release"])
 def test_a_new_vsphere_conf_at_any_phase_costs_no_call(fresh, phase):
-    """A new client takes the old one's place; what it began goes on."""
+    """A new client replaces the old one; tasks that the old one began continue."""
     c = fresh(nodes=1, inventory=world(hosts=1, vfs=1, durations={
         "CloneVM_Task": "2s", "PowerOnVM_Task": "2s", "ShutdownGuest": "3s"}),
         vsphere={"ShutdownGrace": 5}, slurm={"SuspendTimeout": 6})

@@ -87,7 +87,7 @@ def held_back(cluster, method, begin):
 
 
 def destroy(cluster, *names):
-    """They are built anew."""
+    """Destroys the VMs; slurm-vsphere creates them again when jobs need them."""
     for vm in cluster.our_vms():
         if vm["name"] in names:
             cluster.do("destroyVm", vm=vm["name"], wait=True)

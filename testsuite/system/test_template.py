@@ -24,7 +24,7 @@ def test_a_template_made_again_serves_the_next_job(fresh):
     job = c.sbatch("-N1", "-w", "vm002", script="hostname")
     c.wait_job(job, 90)
     assert not down(c)
-    # Its old VM is built anew when it is next used.
+    # The node's old VM is rebuilt when a job next uses it.
     job = c.sbatch("-N1", "-w", "vm001", script="hostname")
     c.wait_job(job, 90)
     assert has(c, "vm001")[0]["moid"] != old

@@ -239,7 +239,7 @@ def test_whatever_ends_it_gives_the_terminal_back(cluster):
 
 
 def test_it_stops_and_goes_on(cluster):
-    """^Z gives the terminal to the shell, fg draws all of it anew."""
+    """^Z gives the terminal to the shell, fg draws the whole screen again."""
     with Screen(cluster, "bash", "--norc", "--noprofile", "-i",
                 PS1="READY> ") as t:
         t.wait_screen("the shell", lambda s: "READY>" in s)

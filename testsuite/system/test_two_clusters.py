@@ -226,7 +226,7 @@ def test_in_one_folder_the_second_is_refused(pair):
     job = b.sbatch("-N1")
     wait_for("its job waits, and why", 20, lambda: "another cluster" in
              b.svf("why", str(job))["text"])
-    # The first finds none of the second's, and goes on.
+    # The first cluster finds no VM of the second, and continues.
     a.wait_job(a.sbatch("-N2"), 60)
     assert a.mutating() == made
     b.must("scancel", job)
@@ -249,7 +249,7 @@ def test_one_slurm_cluster_runs_on_two_vsphere_clusters(fresh):
     wait_for("all are off", 60, lambda: not c.names_on() and all(
         c.is_powered_down(n) for n in c.node_names()))
     c.do("cluster", cluster="HPC2", drs="fullyAutomated")
-    c.run("svf", "reconcile")       # an operator has it read anew at once
+    c.run("svf", "reconcile")       # an operator has vCenter read again at once
     words = "DRS of cluster HPC2 chooses hosts by itself"
     wait_for("it is found", 60, lambda: [
         n for n in c.svf("status").get("notes", []) if words in n])

@@ -221,7 +221,7 @@ def test_a_certificate_that_does_not_verify_names_cafile(start):
     assert down["code"] == "config"
     assert "CAFile" in down["text"] and "certificate" in down["text"]
     assert sim.calls("Login") == 0
-    shutil.copy(sim.ca, other)      # read anew at the next try
+    shutil.copy(sim.ca, other)      # the next try reads it again
     live.tell("retry")
     live.up()
 
@@ -470,7 +470,7 @@ def test_who_is_asleep_is_told_of_a_stream_rarely_and_at_once_when_woken(pair):
     sim, live = pair
     live.tell("calm 2")
     sim.do("churn", churn={"rate": 20, "seed": 1, "max": 8})
-    live.wait("vm")             # what comes first, the wait for it is open
+    live.wait("vm")             # the first update: a wait for it is open
     live.quiet(1, "down")       # and what came with it
     before = sim.ask("counters")["calls"]
     live.quiet(2, "vm", "host", "down")

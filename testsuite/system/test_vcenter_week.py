@@ -339,7 +339,7 @@ def partition(more):
 
 
 def test_new_vms_have_their_storage_policy_and_notes(fresh):
-    """The policy on each disk too; another policy builds the VM anew, other
+    """The policy is set on each disk too. Another policy rebuilds the VM, other
     notes don't. No call more than without."""
     c = fresh(nodes=1, inventory=world(
         hosts=1, vfs=2, storagePolicies=[POLICY]),

@@ -82,7 +82,7 @@ def test_a_drained_host_is_a_reservation_until_its_last_job_ends(cluster):
     end = epoch(c.job(job.id)["EndTime"])
     answer = c.svf("host", "drain", host, "a", "fan")
     assert answer["jobs_left"] == 1 and answer["nodes_left"] == 1
-    # (Slurm counts the time limit anew from the launch, a second later.)
+    # (Slurm counts the time limit again from the launch, a second later.)
     assert abs(answer["safe_at"] - end) <= 2
     assert abs(row(c, host)["safe_at"] - end) <= 2
     resv = wait_for("Slurm shows it", 10, lambda: of_host(c, host))
