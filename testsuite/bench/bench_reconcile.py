@@ -16,8 +16,8 @@ from cluster import Cluster, wait_for
 from worlds import ROCE, host, world
 
 HOSTS, OURS, FOREIGN = 1000, 2000, 2000
-CHURN = 2                   # deeds a second
-SETTLE_S, SECONDS = 45, 60    # half a minute after the last wish it is calm
+CHURN = 2                   # changes a second
+SETTLE_S, SECONDS = 45, 60    # 30 s after the last request polling is rarest
 SVF_TIMES = 21
 
 

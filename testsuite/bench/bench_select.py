@@ -138,7 +138,7 @@ def fill(cluster, ends):
         wait_for(f"{want} VMs are on", 1800,
                  lambda: len(cluster.names_on()) >= want, every=5)
     ends_alike(cluster, n, ends)
-    # 5,000 wishes to schedule beside it would take minutes
+    # Slurm would try to schedule at each of the 5,000 submissions, for minutes.
     cluster.must("scontrol", "update", "PartitionName=all", "State=DOWN")
     submit(cluster, pending_jobs())
     cluster.must("scontrol", "update", "PartitionName=all", "State=UP")

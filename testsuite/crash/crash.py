@@ -5,9 +5,9 @@ step of the engine, and comes back.
 The build under test (--enable-crash-points) prints its points; each scenario
 runs once undisturbed and tells which of them it reaches. Then one cell after
 the other: the first scenario that reaches a point runs again with slurmctld
-armed to die there. It must die, come back, bring what was wanted about, send
-its last mending call within 10 s, and agree with vCenter and Slurm. A point
-that no scenario reaches is a failure.
+armed to die there. It must die, come back, reach the scenario's goal, send its
+last repairing call within 10 s, and agree with vCenter and Slurm. A point that
+no scenario reaches is a failure.
 """
 
 import fnmatch

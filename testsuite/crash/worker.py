@@ -5,7 +5,7 @@ the same state before each, and judged after each.
 Rules: the judge asks Slurm, svf and the simulator, never the log. slurmctld is
 started again by a thread of its own when it has died, so that a scenario is
 written as if nothing could happen to it: what it asks of Slurm is asked again
-until it is answered, and each wish may be uttered twice.
+until it is answered, and each request may be sent twice.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from cluster import (    # noqa: E402
 from simulator import MUTATING                         # noqa: E402
 from worlds import foreign, with_fpgas, world           # noqa: E402
 
-MEND_S = 10         # after a restart, or a wish, the last call has been sent
+MEND_S = 10         # after a restart or a request, until the last call is sent
 GOAL_S = 60
 HOST = "srun hostname"
 HELD = 30           # jobs of a kind that wait, saved, to be released
@@ -249,7 +249,7 @@ class Worker:
             elif now == "PENDING" and "called off" in self.why(job):
                 self.end_tasks()    # an administrator's hand
             elif now == "PENDING" and "left out" in self.why(job):
-                self.resume_hosts()     # who has mended what all of them share
+                self.resume_hosts()     # an operator has fixed their common cause
             elif now == "PENDING" and "parent-" in self.why(job):
                 self.try_parents()
             elif now == "PENDING" and reason == "BeginTime":
@@ -317,8 +317,8 @@ class Worker:
                 self.c.run("svf", "host", "resume", h["host"])
 
     def try_parents(self):
-        """What keeps a parent from being made is mended. By itself it is tried
-        again after five minutes."""
+        """An operator has fixed why a clone source can't be made, and resumes the
+        hosts. slurm-vsphere itself tries again only after five minutes."""
         for h in self.c.svf("hosts")["hosts"]:
             self.c.run("svf", "host", "resume", h["host"])
 

@@ -72,7 +72,7 @@ class Judge:
 
     # ---- who did something to a node -------------------------------------------
     def touched(self, node, t, before=TOUCH_S, after=2):
-        """Deeds that explain trouble of a node at that time."""
+        """The run's actions that explain trouble of a node at that time."""
         res = []
         for at, lane, kind, a, out in self.run.journal:
             lasting = float(a.get("seconds", 0))

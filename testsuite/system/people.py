@@ -359,7 +359,7 @@ PHASES = {"clone": Clone, "reconfigure": Reconfigure, "rebuild": Rebuild,
           "release": VmEnds}
 
 
-# ---- one phase, all deeds ---------------------------------------------------------
+# ---- one phase, all operations ----------------------------------------------------
 
 def undo(cluster, cells, wanted):
     """People put right what they have done; every node serves again."""
@@ -395,7 +395,7 @@ def next_jobs(cluster, cells, timeout=60):
 
 
 def play(cluster, name):
-    """{deed: cell} of this phase, judged; and what must hold for all."""
+    """{operation: cell} of this phase, judged; and what must hold for all."""
     phase = PHASES[name]()
     cells = [Cell(d, n) for d, n in zip(DEEDS, cluster.node_names())]
     phase.prepare(cluster)

@@ -130,8 +130,8 @@ def passes_alone(run, failed, scratch):
 
 
 def again(run):
-    """Looks at what failed in the run and mends its results; the lines that
-    name what is unsteady."""
+    """Runs again what failed in the run and corrects its results. Returns the
+    lines that name what is unsteady."""
     scratch = run.scratch / "again"
     scratch.mkdir(exist_ok=True)
     lines = []

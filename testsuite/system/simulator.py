@@ -51,7 +51,7 @@ class Simulator:
         return self.calls(*MUTATING)
 
     def do(self, op, **fields):
-        """An administrator's deed; power operations are over on return."""
+        """An administrator's operation; one on power is over on return."""
         if op in ("powerOn", "powerOff"):
             fields.setdefault("wait", True)
         return self.sim("do", {"op": op, **fields})

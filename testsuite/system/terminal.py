@@ -68,8 +68,8 @@ class Terminal:
 
 
 class Vt(pyte.Screen):
-    """pyte's, with what it lacks of ncurses' motions: tabs back, and scrolling
-    where the cursor isn't."""
+    """pyte's screen, with two motions of ncurses that pyte does not know: tabs
+    back, and scrolling where the cursor isn't."""
 
     def scroll_up(self, count=None):
         self.scroll(self.delete_lines, count)

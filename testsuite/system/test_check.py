@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """svf check: each fault of a site's set-up is found by its own code, on its own
-object, with the command that mends it, and by no other; it goes when it is
-mended. Hosts that fail a hard check get no job."""
+object, with the command that fixes it, and by no other. The finding goes when the
+fault is fixed. Hosts that fail a hard check get no job."""
 
 import json
 
@@ -65,7 +65,7 @@ def rights(roles=None, permissions=None):
 SOUND = rights()
 ROOT = [{"user": USERNAME, "role": "Root"}] + LEAST[1:]
 NIC = {"pci": PF0}
-# code, object, spoil, mend, in the command
+# code, object, spoil, repair, in the command
 FAULTS = [
     ("vf-off", H, on_host(**NIC, enabled=False), on_host(**NIC, enabled=True),
      f"-host {H} system module parameters set -a -m nmlx5_core "

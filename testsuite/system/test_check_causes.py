@@ -122,7 +122,7 @@ def test_each_cause_of_a_missing_template_has_its_own_way_out(
         assert says in f["is"] and f["should"] == "a template that can be read"
         at = [f["fix"].find(c) for c in commands]
         assert at == sorted(at) and min(at) >= 0, f["fix"]
-        # The commands of another cause would not mend it.
+        # The commands for another cause would not fix this one.
         others = {c for _, _, cs in CAUSES for c in cs} - set(commands)
         assert not [c for c in others if c in f["fix"]]
     finally:

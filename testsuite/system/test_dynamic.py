@@ -47,8 +47,9 @@ def ours(c):
 
 @pytest.fixture
 def tidy(cluster):
-    """Names are used once: what a test leaves in vCenter is not waited for,
-    and the brake, which counts VMs that end for want of a node, let go."""
+    """Names are used once: a test does not wait for the VMs that it leaves in
+    vCenter. The fixture confirms their removal, because more of them may have no
+    node than the removal limit permits."""
     yield cluster
     for name in [n for n in cluster.daemons if n.startswith("slurmd-")]:
         cluster.daemons.pop(name).end(signal.SIGKILL)

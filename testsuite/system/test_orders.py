@@ -123,7 +123,8 @@ def hosts_of(cluster, *nodes):
 
 
 def gone(cluster, *nodes):
-    """So many at once are what the brake is for."""
+    """Waits until the nodes' VMs are gone, and confirms their removal when the
+    removal limit stops it, as it does for so many at once."""
     def all_gone():
         if cluster.svf("reconcile")["brake"]:
             cluster.must("svf", "reconcile", "--confirm")

@@ -70,7 +70,7 @@ def test_a_node_gets_two_cards_on_two_pfs(cluster):
     assert len(set(n["mac"].split(","))) == 2
     ready = cluster.path("guests", "vm001", "slurm-vsphere", "ready").read_text()
     assert ready.count("\nport ") == 2
-    # warm: used again as they are; and a task is told of both cards
+    # The VMs are on and used as they are; a task's environment names both NICs.
     out = cluster.wait_job(cluster.sbatch(
         "-p", "rails", "-N2", script="srun -N1 -w vm001 env"), 60)
     told = dict(ln.split("=", 1) for ln in out.splitlines() if "=" in ln)

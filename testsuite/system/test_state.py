@@ -30,7 +30,7 @@ def wait_idle(c, names, timeout=60):
 
 @pytest.fixture
 def work(cluster):
-    """A job runs on vm001, four VMs are warm: more than the brake lets go."""
+    """A job runs on vm001, four VMs are idle: more than the removal limit."""
     wait_idle(cluster, [n for n, s in cluster.node_states().items()
                         if "POWER" not in s])
     cluster.wait_job(cluster.sbatch("-N5", "-w", "vm[001-005]", script="true"),

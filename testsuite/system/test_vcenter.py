@@ -470,7 +470,7 @@ def test_who_is_asleep_is_told_of_a_stream_rarely_and_at_once_when_woken(pair):
     sim, live = pair
     live.tell("calm 2")
     sim.do("churn", churn={"rate": 20, "seed": 1, "max": 8})
-    live.wait("vm")             # the first update: a wait for it is open
+    live.wait("vm")             # the first update, by an open wait
     live.quiet(1, "down")       # and what came with it
     before = sim.ask("counters")["calls"]
     live.quiet(2, "vm", "host", "down")

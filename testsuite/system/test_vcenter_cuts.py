@@ -46,10 +46,10 @@ def loads(live):
 
 
 def back_up(sim, live, to_cut=()):
-    """The session ends; until all is cut that is to be, and the client is back
-    after it, without waiting for its backoff. A load may still be told of that
-    was before: then it has a session again, which must end, too. Gives how
-    often that was."""
+    """Ends the session, and waits until all that is to be cut has been cut and the
+    client is back, without its backoff. The client may first report a load from
+    before the end. Then it has a session again, which must end, too. Returns how
+    often that happened."""
     was, end, again = loads(live), [0], [0]
     sim.do("expireSessions")
 
