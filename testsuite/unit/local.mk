@@ -230,7 +230,7 @@ testsuite_unit_test_scrub_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/contribs/probe
 testsuite_unit_test_assignment_SOURCES = testsuite/unit/test_assignment.c src/plugins/job_assignment.c \
 	src/plugins/guest_files.c src/plugins/spank/task_env.c
-testsuite_unit_test_assignment_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+testsuite_unit_test_assignment_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_port_SOURCES = testsuite/unit/test_port.c \
 	contribs/guest/port.h contribs/guest/port_judge.c
 testsuite_unit_test_port_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)

@@ -257,7 +257,7 @@ static void a_card_that_failed_is_nobodys(void **state)
 
 /* ---- in the task -------------------------------------------------------------------- */
 
-static struct { char name[32], value[512]; } vars[16];
+static struct { char name[32], value[8192]; } vars[16];
 
 static int var(const char *name)
 {
@@ -267,32 +267,42 @@ static int var(const char *name)
 	return -1;
 }
 
-static int get(void *ctx, const char *name, char *value, size_t size)
+spank_err_t spank_getenv(spank_t sp, const char *name, char *value, int size)
 {
-	(void)ctx;
-	if (var(name) < 0)
-		return -1;
-	vs_strlcpy(value, vars[var(name)].value, size);
-	return 0;
+	int i = var(name);
+
+	(void)sp;
+	if (i < 0)
+		return ESPANK_ENV_NOEXIST;
+	vs_strlcpy(value, vars[i].value, (size_t)size);
+	return strlen(vars[i].value) < (size_t)size ? ESPANK_SUCCESS :
+						      ESPANK_NOSPACE;
 }
 
-static void set(void *ctx, const char *name, const char *value)
+static void set(const char *name, const char *value)
 {
 	int i = var(name) < 0 ? var("") : var(name);
 
-	(void)ctx;
 	vs_strlcpy(vars[i].name, name, sizeof(vars[i].name));
 	vs_strlcpy(vars[i].value, value, sizeof(vars[i].value));
 }
 
-static void unset(void *ctx, const char *name)
+spank_err_t spank_setenv(spank_t sp, const char *name, const char *value,
+			 int overwrite)
 {
-	(void)ctx;
-	assert_true(var(name) >= 0);
-	vars[var(name)].name[0] = '\0';
+	(void)sp;
+	assert_int_equal(overwrite, 1);
+	set(name, value);
+	return ESPANK_SUCCESS;
 }
 
-static const struct vs_env env = { NULL, get, set, unset };
+spank_err_t spank_unsetenv(spank_t sp, const char *name)
+{
+	(void)sp;
+	assert_true(var(name) >= 0);
+	vars[var(name)].name[0] = '\0';
+	return ESPANK_SUCCESS;
+}
 
 static const char *is(const char *name)
 {
@@ -315,7 +325,7 @@ static int no_vars(void **state)
 static void a_task_reads_all_of_it(void **state)
 {
 	(void)state;
-	vs_env_make(&env, &here);
+	vs_env_make(NULL, &here);
 	assert_string_equal(is("SLURM_VSPHERE_ADAPTER"), "roce");
 	assert_string_equal(is("SLURM_VSPHERE_HOST"), "esx1");
 	assert_string_equal(is("SLURM_VSPHERE_PF"), PF "," PF2);
@@ -335,18 +345,18 @@ static void another_nodes_values_give_way(void **state)
 	}, eth = { .ready = true, .adapter = "eth", .macs = "m7" };
 
 	(void)state;
-	vs_env_make(&env, &here);
-	vs_env_make(&env, &other);
+	vs_env_make(NULL, &here);
+	vs_env_make(NULL, &other);
 	assert_string_equal(is("UCX_NET_DEVICES"), "mlx5_9:1");
 	assert_string_equal(is("NCCL_IB_HCA"), "mlx5_9");
 	assert_null(is("SLURM_VSPHERE_HOST"));
 	assert_null(is("UCX_IB_GID_INDEX"));
-	vs_env_make(&env, &eth);
+	vs_env_make(NULL, &eth);
 	assert_null(is("UCX_NET_DEVICES"));
 	assert_null(is("NCCL_IB_HCA"));
 	assert_null(is("SLURM_VSPHERE_SET"));
 	assert_string_equal(is("SLURM_VSPHERE_ADAPTER"), "eth");
-	vs_env_make(&env, NULL);
+	vs_env_make(NULL, NULL);
 	for (size_t i = 0; i < VS_COUNT(vars); i++)
 		assert_string_equal(vars[i].name, "");
 }
@@ -354,19 +364,34 @@ static void another_nodes_values_give_way(void **state)
 static void what_the_user_says_stays(void **state)
 {
 	(void)state;
-	set(NULL, "UCX_NET_DEVICES", "mlx5_0:1");
-	vs_env_make(&env, &here);
+	set("UCX_NET_DEVICES", "mlx5_0:1");
+	vs_env_make(NULL, &here);
 	assert_string_equal(is("UCX_NET_DEVICES"), "mlx5_0:1");
 	assert_string_equal(is("NCCL_IB_HCA"), "mlx5_0,mlx5_3");
 	/* the script set it later: a prefix of slurm-vsphere's value is the
 	 * user's value */
-	set(NULL, "NCCL_IB_HCA", "mlx5_0");
-	vs_env_make(&env, &here);
+	set("NCCL_IB_HCA", "mlx5_0");
+	vs_env_make(NULL, &here);
 	assert_string_equal(is("NCCL_IB_HCA"), "mlx5_0");
-	vs_env_make(&env, NULL);
+	vs_env_make(NULL, NULL);
 	assert_string_equal(is("UCX_NET_DEVICES"), "mlx5_0:1");
 	assert_string_equal(is("NCCL_IB_HCA"), "mlx5_0");
 	assert_null(is("SLURM_VSPHERE_SET"));
+}
+
+/* spank_getenv() answers ESPANK_NOSPACE and the value's beginning. */
+static void a_value_that_is_too_long_is_the_users_too(void **state)
+{
+	char value[5000];
+
+	(void)state;
+	memset(value, 'x', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	set("SLURM_VSPHERE_SET", value);
+	set("UCX_NET_DEVICES", value);
+	vs_env_make(NULL, &here);
+	assert_string_equal(is("UCX_NET_DEVICES"), value);
+	assert_string_equal(is("NCCL_IB_HCA"), "mlx5_0,mlx5_3");
 }
 
 static void what_a_job_waits_for_is_told_from_what_it_got(void **state)
@@ -406,6 +431,8 @@ int main(void)
 		cmocka_unit_test_setup(a_task_reads_all_of_it, no_vars),
 		cmocka_unit_test_setup(another_nodes_values_give_way, no_vars),
 		cmocka_unit_test_setup(what_the_user_says_stays, no_vars),
+		cmocka_unit_test_setup(a_value_that_is_too_long_is_the_users_too,
+				       no_vars),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

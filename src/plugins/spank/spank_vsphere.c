@@ -70,35 +70,15 @@ int slurm_spank_init(spank_t sp, int argc, char *argv[])
 	return spank_option_register(sp, &option) == ESPANK_SUCCESS ? 0 : -1;
 }
 
-static int get(void *ctx, const char *name, char *value, size_t size)
-{
-	spank_err_t rc = spank_getenv(ctx, name, value, (int)size);
-
-	if (rc == ESPANK_NOSPACE)
-		value[size - 1] = '\0';
-	return rc == ESPANK_SUCCESS || rc == ESPANK_NOSPACE ? 0 : -1;
-}
-
-static void set(void *ctx, const char *name, const char *value)
-{
-	spank_setenv(ctx, name, value, 1);
-}
-
-static void unset(void *ctx, const char *name)
-{
-	spank_unsetenv(ctx, name);
-}
-
 /* In slurmstepd, once for all tasks of the node, with the user's rights. */
 EXPORT int slurm_spank_user_init(spank_t sp, int argc, char *argv[]);
 int slurm_spank_user_init(spank_t sp, int argc, char *argv[])
 {
-	struct vs_env env = { sp, get, set, unset };
 	struct vs_guest g;
 
 	(void)argc;
 	(void)argv;
 	vs_guest_read(&g);
-	vs_env_make(&env, wanted && g.ready ? &g : NULL);
+	vs_env_make(sp, wanted && g.ready ? &g : NULL);
 	return 0;
 }

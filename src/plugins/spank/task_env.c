@@ -51,28 +51,36 @@ static void note(char set[VALUE_MAX], const char *name, const char *value)
 		 value);
 }
 
-void vs_env_make(const struct vs_env *env, const struct vs_guest *g)
+/* Returns whether the variable is set. spank_getenv() cuts a value that is too long. */
+static bool get(spank_t sp, const char *name, char *value, size_t size)
+{
+	spank_err_t rc = spank_getenv(sp, name, value, (int)size);
+
+	return rc == ESPANK_SUCCESS || rc == ESPANK_NOSPACE;
+}
+
+void vs_env_make(spank_t sp, const struct vs_guest *g)
 {
 	char before[VALUE_MAX] = "", now[VALUE_MAX] = "", has[VALUE_MAX];
 
-	if (env->get(env->ctx, SET_NAME, before, sizeof(before)))
+	if (!get(sp, SET_NAME, before, sizeof(before)))
 		before[0] = '\0';
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *r = &rows[i];
 		const char *value = g ? (const char *)g + r->at : "";
-		bool there = !env->get(env->ctx, r->name, has, sizeof(has));
+		bool there = get(sp, r->name, has, sizeof(has));
 
 		if (there && r->library && !is_among(before, r->name, has))
 			continue;
 		if (*value)
-			env->set(env->ctx, r->name, value);
+			spank_setenv(sp, r->name, value, 1);
 		else if (there)
-			env->unset(env->ctx, r->name);
+			spank_unsetenv(sp, r->name);
 		if (*value && r->library)
 			note(now, r->name, value);
 	}
 	if (now[0])
-		env->set(env->ctx, SET_NAME, now);
+		spank_setenv(sp, SET_NAME, now, 1);
 	else if (before[0])
-		env->unset(env->ctx, SET_NAME);
+		spank_unsetenv(sp, SET_NAME);
 }

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A task's variables, from what its node's files say. Pure. */
+/* A task's environment variables, made of what its node's files say. */
 #ifndef VS_PLUGINS_SPANK_TASK_ENV_H
 #define VS_PLUGINS_SPANK_TASK_ENV_H
 
+#include <slurm/spank.h>
 #include "plugins/guest_files.h"
 
-struct vs_env {			/* a task's environment */
-	void *ctx;
-	/* 0 with the value; else -1. A value that is too long is cut. */
-	int (*get)(void *ctx, const char *name, char *value, size_t size);
-	void (*set)(void *ctx, const char *name, const char *value);
-	void (*unset)(void *ctx, const char *name);
-};
-
 /*
- * SLURM_VSPHERE_* as they are on this node, and what UCX and NCCL ask for,
- * unless the user has set that. g NULL: none of it is wanted. A step inherits
- * its batch script's environment, which may be another node's: what isn't true
- * here is taken away.
+ * Sets SLURM_VSPHERE_* of sp's tasks to what is true on this node, and the
+ * variables of UCX and NCCL unless the user has set them. g NULL: no variable is
+ * wanted. A step inherits the environment of its batch script, which may run on
+ * another node, so values that are not true here are removed.
  */
-void vs_env_make(const struct vs_env *env, const struct vs_guest *g);
+void vs_env_make(spank_t sp, const struct vs_guest *g);
 
 #endif
