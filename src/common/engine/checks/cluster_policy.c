@@ -21,29 +21,28 @@
 /* ---- what the slow beat brings ---------------------------------------------- */
 
 /* What can't be read counts as automated. */
-static void automation_text(char *out, size_t size, enum vs_vc_auto is,
-			    const char *of, const char *does,
-			    const char *needs)
-{
-	if (is != VS_VC_AUTO_NO)
-		snprintf(out, size, "%s %s: VMs with VFs need %s", of,
-			 is == VS_VC_AUTO_YES ? does : "can't be read", needs);
-}
-
 static void guard_fill(struct vs_cluster_policy *g,
 		       const struct vs_vc_cluster *cl)
 {
-	VS_FREE char *drs = vs_asprintf("DRS of cluster %s", cl->name);
-	VS_FREE char *ha = vs_asprintf("HA of cluster %s", cl->name);
-
 	vs_strlcpy(g->cluster, cl->moid, sizeof(g->cluster));
 	vs_strlcpy(g->name, cl->name, sizeof(g->name));
 	g->moves = cl->moves;
-	automation_text(g->drs, sizeof(g->drs), cl->drs, drs,
-			"chooses hosts by itself", "it off or manual");
-	automation_text(g->ha, sizeof(g->ha), cl->ha, ha,
-			"would start VMs again behind Slurm's back",
-			"its restart priority disabled");
+	if (cl->drs == VS_VC_AUTO_YES)
+		snprintf(g->drs, sizeof(g->drs),
+			 "DRS of cluster %s chooses hosts by itself: VMs with VFs need it off or manual",
+			 cl->name);
+	else if (cl->drs == VS_VC_AUTO_UNKNOWN)
+		snprintf(g->drs, sizeof(g->drs),
+			 "DRS of cluster %s can't be read: VMs with VFs need it off or manual",
+			 cl->name);
+	if (cl->ha == VS_VC_AUTO_YES)
+		snprintf(g->ha, sizeof(g->ha),
+			 "HA of cluster %s would start VMs again behind Slurm's back: VMs with VFs need its restart priority disabled",
+			 cl->name);
+	else if (cl->ha == VS_VC_AUTO_UNKNOWN)
+		snprintf(g->ha, sizeof(g->ha),
+			 "HA of cluster %s can't be read: VMs with VFs need its restart priority disabled",
+			 cl->name);
 	if (cl->dpm)
 		snprintf(g->dpm, sizeof(g->dpm),
 			 "DPM of cluster %s switches idle hosts off, and wakes none for VMs that are placed on a host: those in standby get no VM until somebody wakes them; set DPM to off or manual, or disable it for the hosts with VFs",
