@@ -117,6 +117,17 @@ def rule_json(files):
                     yield f, f"{f}:{n}: {line.strip()}"
 
 
+def rule_core(files):
+    """unit tests name no member of struct vs_core but in their accessors"""
+    for f in c_files(files):
+        if not f.startswith("testsuite/unit/") or \
+                f.endswith(("/core_access.h", "/engine_stage.h")):
+            continue
+        for n, line in enumerate(without_comments(text(f)).splitlines(), 1):
+            if re.search(r"\bvs_core\s*\.\s*[a-z_]", line):
+                yield f, f"{f}:{n}: core_access.h has a function for it"
+
+
 def rule_version(files):
     """#if on Slurm's version only in slurm_compat"""
     for f in c_files(files):

@@ -17,8 +17,8 @@ STAGE void begin_linked(int nodes, int hosts)
 
 STAGE void per_host(void)
 {
-	free(vs_core.conf->clone_parents);
-	vs_core.conf->clone_parents = vs_strdup("host");
+	free(core_conf()->clone_parents);
+	core_conf()->clone_parents = vs_strdup("host");
 }
 
 STAGE void wants(uint32_t job, const char *node)

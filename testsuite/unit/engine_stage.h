@@ -283,8 +283,8 @@ STAGE void begin_as(struct vs_conf *conf)
 {
 	vs_setup_apply(&vs_core, conf);
 	vs_setup_macs(&vs_core);
-	for (size_t i = 0; i < vs_core.nnodes; i++)
-		vs_core.nodes[i].flags = DOWN;
+	for (size_t i = 0; i < core_nnodes(); i++)
+		core_nodes()[i].flags = DOWN;
 }
 
 STAGE void breakers_clear(void)
@@ -334,7 +334,7 @@ STAGE void ready(void)
 	fake_load();
 	fake_slow(NULL, 0);
 	turn();
-	assert_true(vs_core.ready);
+	assert_true(core_ready());
 }
 
 STAGE int job_begin(uint32_t job, const char *a, const char *b)
@@ -451,11 +451,11 @@ STAGE void rebuilt_by(enum fake_kind how)
 
 STAGE int free_on(const char *host)
 {
-	struct vs_host *h = vs_host_get(&vs_core.inv, host);
+	struct vs_host *h = vs_host_get(core_inv(), host);
 	struct vs_pf_use use;
 
-	vs_ledger_pf_use(&vs_core.ledger, &vs_core.inv, h, &h->pfs[0],
-			 vs_core.folder, vs_core.cluster_id, &use);
+	vs_ledger_pf_use(core_ledger(), core_inv(), h, &h->pfs[0],
+			 core_folder(), core_cluster_id(), &use);
 	return use.free;
 }
 

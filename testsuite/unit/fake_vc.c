@@ -42,7 +42,7 @@ void fake_reset(int hosts, int vfs)
 	fake_template_link = VS_VC_AUTO_YES;
 	nhosts = hosts;
 	nvfs = vfs;
-	vs_core.vc = client;
+	core_set_vc(client);
 }
 
 struct fake_vm *fake_by_moid(const char *moid)

@@ -9,6 +9,7 @@
 #define FAKE_VC_H
 
 #include <stdio.h>
+#include "core_access.h"
 #include "engine/allocation/allocation.h"
 #include "engine/checks/checks.h"
 #include "engine/clone_source/clone_source.h"

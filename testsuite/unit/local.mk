@@ -61,11 +61,12 @@ testsuite_unit_test_vc_states_SOURCES = testsuite/unit/test_vc_states.c \
 # before the core, and compiled once.
 check_LTLIBRARIES += testsuite/unit/libfake_vc.la
 engine_stage = testsuite/unit/engine_stage.h testsuite/unit/node_state.h \
-	testsuite/unit/fake_vc.h
+	testsuite/unit/core_access.h testsuite/unit/fake_vc.h
 fake_vc = testsuite/unit/fake_vc.c testsuite/unit/fake_vc_beat.c \
 	testsuite/unit/fake_vc_nics.c testsuite/unit/fake_vc_late.c \
 	testsuite/unit/fake_vc_clone_sources.c testsuite/unit/fake_vc_trace.c \
-	testsuite/unit/fake_vc.h testsuite/unit/fake_vc_i.h
+	testsuite/unit/core_access.h testsuite/unit/fake_vc.h \
+	testsuite/unit/fake_vc_i.h
 testsuite_unit_libfake_vc_la_SOURCES = $(fake_vc)
 engine_ldadd = testsuite/unit/libfake_vc.la $(unit_ldadd)
 

@@ -155,14 +155,14 @@ void model_tell_flags(void)
 		uint32_t flags = model_flags(k);
 
 		/* as read; then the port repairs */
-		vs_node_flags(&vs_core, &vs_core.nodes[k], flags);
+		vs_node_flags(&vs_core, &core_nodes()[k], flags);
 		repair(k);
 	}
 }
 
 struct fake_vm *model_vm(int k)
 {
-	struct fake_vm *vm = fake_get(vs_core.nodes[k].name);
+	struct fake_vm *vm = fake_get(core_nodes()[k].name);
 
 	return vm && vm->mark[0] ? vm : NULL;	/* else it is foreign */
 }

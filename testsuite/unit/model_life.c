@@ -193,7 +193,7 @@ static bool may_have(const struct model_job *q, int k)
 	for (int j = 1; j <= MODEL_JOBS; j++)
 		if (model_has(&model.jobs[j], k) && model.jobs[j].exclusive)
 			return false;
-	return vs_node_avail(&vs_core, &vs_core.nodes[k]) != VS_AVAIL_NONE;
+	return vs_node_avail(&vs_core, &core_nodes()[k]) != VS_AVAIL_NONE;
 }
 
 static void schedule(int j)
@@ -205,7 +205,7 @@ static void schedule(int j)
 	for (int i = 0; i < MODEL_NODES && n < q->n; i++)
 		if (may_have(q, (first + i) % MODEL_NODES))
 			ids[n++] = (first + i) % MODEL_NODES;
-	if (n < q->n || (model.away && vs_core.vc_state[0]) ||
+	if (n < q->n || (model.away && core_vc_state()[0]) ||
 	    vs_api_job_begin(&vs_core, (uint32_t)j, q->restart, ids, (size_t)n,
 			 &err))
 		return;
@@ -345,7 +345,7 @@ void model_state(void)
 				  q->nodes[0] + 1);
 	}
 	for (int k = 0; k < MODEL_NODES; k++) {
-		const struct vs_node *n = &vs_core.nodes[k];
+		const struct vs_node *n = &core_nodes()[k];
 		const struct fake_vm *vm = model_vm(k);
 
 		model_say("vm%d: flags=%x wanted=%s seen=%s action=%s op=%s job=%u beside=%zu vm=%s%s%s",

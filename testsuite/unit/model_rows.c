@@ -41,7 +41,7 @@ const int model_nrows = (int)(sizeof(model_rows) / sizeof(model_rows[0]));
 
 static bool foreign(int k)
 {
-	const struct fake_vm *vm = fake_get(vs_core.nodes[k].name);
+	const struct fake_vm *vm = fake_get(core_nodes()[k].name);
 
 	return vm && !vm->mark[0];
 }

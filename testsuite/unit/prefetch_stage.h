@@ -25,13 +25,13 @@ static const struct vs_slurm_ops port = { .jobs_ahead = jobs_ahead };
 
 STAGE void prefetch_is(int prefetch)
 {
-	struct vs_conf *conf = vs_core.conf;
+	struct vs_conf *conf = core_conf();
 
 	conf->prefetch.vms = prefetch;
 	conf->prefetch.window_s = 600;
 	conf->prefetch.grace_s = 60;
 	vs_plans.made = vs_plans.used = vs_plans.removed = 0;
-	vs_core.port = &port;
+	core_set_port(&port);
 	nplan = 0;
 }
 

@@ -98,7 +98,7 @@ static void a_warm_vm_costs_nothing(void **state)
 	end_job(7, "vm1");
 	memset(fake_sent, 0, sizeof(fake_sent));
 	one = id("vm1");
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[one]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[one]),
 			 VS_AVAIL_RUNNING);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	vs_job_wait(&vs_core, 8, 0, &one, 1);
@@ -144,7 +144,7 @@ static void a_job_may_begin_in_the_moment_in_which_suspend_timeout_ends(
 	assert_int_equal(free_on("host-1"), 2);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	turn();
-	h = vs_ledger_get(&vs_core.ledger, "vm1");
+	h = vs_ledger_get(core_ledger(), "vm1");
 	assert_non_null(h);
 	assert_int_equal(h->job, 8);
 	assert_int_equal(free_on("host-1"), 1);
@@ -181,7 +181,7 @@ static void two_jobs_at_once_never_overfill_a_pf(void **state)
 	assert_int_equal(job_begin(3, "vm3", NULL), -1);
 	assert_int_equal(free_on("host-1"), 0);
 	assert_int_equal(vs_node_avail(&vs_core,
-				       &vs_core.nodes[id("vm3")]),
+				       &core_nodes()[id("vm3")]),
 			 VS_AVAIL_NONE);
 }
 
@@ -192,7 +192,7 @@ static void a_gang_is_held_whole_or_not_at_all(void **state)
 	ready();
 	assert_int_equal(job_begin(1, "vm1", "vm2"), -1);
 	assert_int_equal(free_on("host-1"), 1);
-	assert_int_equal(node_job(&vs_core.nodes[0]), 0);
+	assert_int_equal(node_job(&core_nodes()[0]), 0);
 }
 
 static void a_stolen_vf_sends_the_vm_to_another_host(void **state)
@@ -206,13 +206,13 @@ static void a_stolen_vf_sends_the_vm_to_another_host(void **state)
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turn();
-	vs_strlcpy(first, vs_ledger_get(&vs_core.ledger, "vm1")->host,
+	vs_strlcpy(first, vs_ledger_get(core_ledger(), "vm1")->host,
 		   sizeof(first));
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
 	assert_true(fake_no_vf());
 	turns(20);
-	h = vs_ledger_get(&vs_core.ledger, "vm1");
+	h = vs_ledger_get(core_ledger(), "vm1");
 	assert_non_null(h);
 	assert_string_not_equal(h->host, first);
 	assert_true(fake_finish(FAKE_RELOCATE));
@@ -293,7 +293,7 @@ static void a_job_that_leaves_a_booting_node_leaves_it_to_the_one_beside(
 	vs_job_end(&vs_core, 9, &one, 1, true);
 	turn();
 	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
-	assert_int_equal(node_job(&vs_core.nodes[one]), 7);
+	assert_int_equal(node_job(&core_nodes()[one]), 7);
 	vs_job_end(&vs_core, 7, &one, 1, true);
 	turn();
 	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
@@ -309,7 +309,7 @@ static void a_vm_to_be_rebuilt_takes_no_job_beside_a_running_one(void **state)
 	bring_up(7, "vm1");
 	n = vs_node_named(&vs_core, "vm1");
 	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_RUNNING);
-	vs_core.profiles[0].memory_mb = 2048;
+	core_profiles()[0].memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
 	turn();
 	assert_int_equal(vs_node_avail(&vs_core, n), VS_AVAIL_NONE);

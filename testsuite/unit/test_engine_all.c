@@ -46,12 +46,12 @@ static void a_gang_that_cannot_be_held_whole_holds_nothing(void **state)
 	assert_int_equal(vs_claim_take_gang(&vs_core, nodes, 3, 7, &err), -1);
 	assert_int_equal(err.code, VS_E_BUG);
 	assert_non_null(strstr(err.text, "vm1"));
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_null(vs_ledger_get(core_ledger(), "vm1"));
+	assert_null(vs_ledger_get(core_ledger(), "vm2"));
 	err = (struct vs_err) { 0 };
 	assert_int_equal(vs_claim_take_gang(&vs_core, nodes, 2, 7, &err), 0);
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_non_null(vs_ledger_get(core_ledger(), "vm1"));
+	assert_non_null(vs_ledger_get(core_ledger(), "vm2"));
 }
 
 static void a_hold_that_cannot_be_moved_stays_where_it_is(void **state)
@@ -64,8 +64,8 @@ static void a_hold_that_cannot_be_moved_stays_where_it_is(void **state)
 	begin(3, 3, 2, "warm");
 	ready();
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	was = *vs_ledger_get(&vs_core.ledger, "vm1");
-	to = vs_host_get(&vs_core.inv, "host-3");
+	was = *vs_ledger_get(core_ledger(), "vm1");
+	to = vs_host_get(core_inv(), "host-3");
 	assert_string_not_equal(was.host, to->moid);
 	memcpy(moid, to->moid, sizeof(moid));
 	to->moid[0] = '\0';		/* the ledger refuses it */
@@ -73,14 +73,14 @@ static void a_hold_that_cannot_be_moved_stays_where_it_is(void **state)
 				       vs_node_named(&vs_core, "vm1"), to),
 			 -1);
 	memcpy(to->moid, moid, sizeof(moid));
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
-	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
+	assert_non_null(vs_ledger_get(core_ledger(), "vm1"));
+	assert_string_equal(vs_ledger_get(core_ledger(), "vm1")->host,
 			    was.host);
-	assert_int_equal(vs_ledger_get(&vs_core.ledger, "vm1")->job, 7);
+	assert_int_equal(vs_ledger_get(core_ledger(), "vm1")->job, 7);
 	assert_int_equal(vs_claim_move(&vs_core,
 				       vs_node_named(&vs_core, "vm1"), to),
 			 0);
-	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
+	assert_string_equal(vs_ledger_get(core_ledger(), "vm1")->host,
 			    "host-3");
 }
 
@@ -91,7 +91,7 @@ static void all_wait(int first, int step)
 
 	begin(1, 1, 1, "warm");
 	ready();
-	vs_core.port = &port;
+	core_set_port(&port);
 	one = id("vm1");
 	vs_lock();
 	for (int job = first; job >= 1 && job <= WAITS; job += step)

@@ -77,7 +77,7 @@ static struct vs_remaining_vms remains(char words[256])
 {
 	struct vs_remaining_vms r;
 
-	vs_host_remaining_vms(&vs_core, vs_host_get(&vs_core.inv, "host-1"),
+	vs_host_remaining_vms(&vs_core, vs_host_get(core_inv(), "host-1"),
 			      &r);
 	vs_remaining_vms_text(&r, words, 256);
 	return r;
@@ -88,7 +88,7 @@ static void planned(const char *will, const char *why)
 	struct json_object *top = vs_jb_obj(NULL);
 	char *text;
 
-	vs_vmotion_plan(&vs_core, vs_host_get(&vs_core.inv, "host-1"), false,
+	vs_vmotion_plan(&vs_core, vs_host_get(core_inv(), "host-1"), false,
 			top);
 	text = vs_jb_text_free(top);
 	if (!strstr(text, will) || !strstr(text, why))

@@ -133,16 +133,16 @@ static void a_stream_of_words_from_a_node_that_is_up_moves_nothing(void **st)
 	(void)st;
 	boots(1);
 	turn();
-	was = vs_core.inv.generation;
+	was = core_inv()->generation;
 	says_alone("booting", "eth0");
-	assert_int_not_equal(vs_core.inv.generation, was);
+	assert_int_not_equal(core_inv()->generation, was);
 	flags("vm1", BUSY);
 	turns(2);
-	was = vs_core.inv.generation;
+	was = core_inv()->generation;
 	for (int i = 0; i < 1000; i++)
 		says_alone(i % 2 ? "failed" : "ready", "again");
-	assert_int_equal(vs_core.inv.generation, was);
-	assert_string_equal(vs_vm_get(&vs_core.inv,
+	assert_int_equal(core_inv()->generation, was);
+	assert_string_equal(vs_vm_get(core_inv(),
 		fake_get("vm1")->moid)->guest.state, "failed");
 	turns(3);
 	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
@@ -163,7 +163,7 @@ static void words_of_an_earlier_boot_are_not_believed(void **st)
 	flags("vm1", GOING);
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_OFF));
-	assert_string_equal(vs_vm_get(&vs_core.inv, vm->moid)->guest.state,
+	assert_string_equal(vs_vm_get(core_inv(), vm->moid)->guest.state,
 			    "ready");	/* said again by the fake, while off */
 	vm->guest_state = vm->guest_reason = NULL;
 	fake_show(vm);
@@ -177,7 +177,7 @@ static void words_of_an_earlier_boot_are_not_believed(void **st)
 	fake_tell(vm, &(struct vs_vc_vm){
 		.moid = vm->moid, .has = VS_VC_VM_POWER,
 		.power = "poweredOn" });
-	assert_string_equal(vs_vm_get(&vs_core.inv, vm->moid)->guest.state, "");
+	assert_string_equal(vs_vm_get(core_inv(), vm->moid)->guest.state, "");
 	turns(3);
 	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 }
@@ -188,7 +188,7 @@ static void boot_timeout_quotes_the_guest(void **st)
 	boots(1);
 	turn();
 	says("booting", "waits\nfor \033eth0");	/* and no line of its own */
-	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
+	now += (int64_t)core_conf()->boot_timeout_s * 1000;
 	turns(2);
 	assert_non_null(strstr(heard(VS_REQUEST_FAIL, "vm1")->text,
 			       "the guest says: booting: waits for  eth0"));
@@ -199,7 +199,7 @@ static void a_silent_guest_is_tried_elsewhere_before_the_node_fails(void **st)
 	(void)st;
 	boots(2);
 	turn();
-	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
+	now += (int64_t)core_conf()->boot_timeout_s * 1000;
 	turns(2);
 	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_true(fake_finish(FAKE_POWER_OFF));
@@ -208,7 +208,7 @@ static void a_silent_guest_is_tried_elsewhere_before_the_node_fails(void **st)
 	turns(6);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turn();
-	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
+	now += (int64_t)core_conf()->boot_timeout_s * 1000;
 	turns(2);
 	assert_non_null(strstr(heard(VS_REQUEST_FAIL, "vm1")->text,
 			       "BootTimeout"));
@@ -225,7 +225,7 @@ static void a_guest_that_dies_at_once_is_tried_elsewhere(void **st)
 	boots(2);
 	turn();
 	vm = fake_get("vm1");
-	h = vs_ledger_get(&vs_core.ledger, "vm1");
+	h = vs_ledger_get(core_ledger(), "vm1");
 	assert_string_equal(h->host, "host-1");
 	vs_passes.whole_ms = vs_passes.full_ms = now;
 	vs_name_freed_clear();
@@ -264,7 +264,7 @@ static void what_stops_all_changes_takes_no_booting_node_down(void **state)
 		 "99999999-2222-4333-8444-555555555555/x9/%s", vm->uuid);
 	fake_show(vm);
 	turn();
-	assert_string_not_equal(vs_core.blocked, "");
+	assert_string_not_equal(core_blocked(), "");
 	ntold = 0;
 	turns(20);
 	assert_non_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
@@ -276,8 +276,10 @@ static void without_a_client_no_booting_node_is_taken_down(void **state)
 	begin(1, 1, 1, "warm");
 	ready();
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	vs_core.vc = NULL;
-	vs_core.found = vs_core.loaded = vs_core.ready = false;
+	core_set_vc(NULL);
+	core_set_found(false);
+	core_set_loaded(false);
+	core_set_ready(false);
 	flags("vm1", BOOT);
 	ntold = 0;
 	turns(2);
@@ -316,7 +318,7 @@ static void a_node_that_nobody_waits_for_does_not_boot_for_ever(void **state)
 {
 	(void)state;
 	nobody_waits();
-	now += (int64_t)vs_core.conf->prolog_timeout_s * 1000;
+	now += (int64_t)core_conf()->prolog_timeout_s * 1000;
 	ntold = 0;
 	turns(3);
 	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
@@ -337,7 +339,7 @@ static void nor_does_it_while_vcenter_is_away(void **state)
 	(void)state;
 	nobody_waits();
 	fake_down(VS_E_RETRY);
-	now += (int64_t)vs_core.conf->prolog_timeout_s * 1000;
+	now += (int64_t)core_conf()->prolog_timeout_s * 1000;
 	ntold = 0;
 	turns(3);
 	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
@@ -442,7 +444,7 @@ static void a_boot_of_before_a_restart_that_fails_blames_no_host(void **state)
 	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
 	assert_non_null(heard(VS_REQUEST_BOOTED, "vm1"));
 	assert_true(heard(VS_REQUEST_BOOTED, "vm1")->ok);
-	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
+	now += (int64_t)core_conf()->boot_timeout_s * 1000;
 	turns(2);
 	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_null(vs_exclusion_get(&vs_core, "host-1", "0000:3b:00.0"));
@@ -457,14 +459,14 @@ static void what_was_switched_on_long_before_it_was_shown_is_taken(void **state)
 	begin(1, 1, 1, "warm");
 	ready();
 	boot_up(7, "vm1");
-	now += (int64_t)vs_core.conf->slurm.resume_timeout_s * 1000;
+	now += (int64_t)core_conf()->slurm.resume_timeout_s * 1000;
 	ntold = 0;
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turns(3);
 	t = heard(VS_REQUEST_BOOTED, "vm1");
 	assert_non_null(t);
 	assert_true(now - t->at_ms >=
-		    (int64_t)vs_core.conf->slurm.resume_timeout_s * 1000);
+		    (int64_t)core_conf()->slurm.resume_timeout_s * 1000);
 	assert_int_equal(fake_waiting(FAKE_POWER_OFF), 0);
 }
 

@@ -269,8 +269,8 @@ static void it_outlives_a_restart(void **st)
 	(void)st;
 	opened();
 	assert_non_null(mkdtemp(dir));
-	free(vs_core.conf->state_dir);
-	vs_core.conf->state_dir = vs_strdup(dir);
+	free(core_conf()->state_dir);
+	core_conf()->state_dir = vs_strdup(dir);
 	vs_state_file_urgent();
 	vs_state_file_dirty();
 	vs_state_file_save(&vs_core, now);

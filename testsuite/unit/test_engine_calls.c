@@ -241,14 +241,14 @@ static void off_for_nobody(void)
 
 static void profile_changes(void)
 {
-	vs_core.profiles[0].memory_mb = 2048;
+	core_profiles()[0].memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
 }
 
 static void template_changes(void)
 {
-	vs_strlcpy(vs_core.profiles[0].template_version, "2",
-		   sizeof(vs_core.profiles[0].template_version));
+	vs_strlcpy(core_profiles()[0].template_version, "2",
+		   sizeof(core_profiles()[0].template_version));
 	vs_profiles_changed(&vs_core);
 }
 
@@ -337,7 +337,7 @@ static char cell[96];
 		if (!(what)) {						\
 			print_error("%s: not " #what "; why: %s; last: %s\n", \
 				    cell, slurm.why,			\
-				    node_error(&vs_core.nodes[0])->text);	\
+				    node_error(&core_nodes()[0])->text);	\
 			fail();						\
 		}							\
 	} while (0)
@@ -357,7 +357,7 @@ static void judge(int s, int bound)
 
 	must(vms_most <= 1);
 	must(!vm || !vm->on);
-	must(!vs_ledger_get(&vs_core.ledger, "vm1"));
+	must(!vs_ledger_get(core_ledger(), "vm1"));
 	must(free_on("host-1") >= 0 && free_on("host-2") >= 0);
 	must(vs_tasks_provisioning() == 0 && vs_tasks_power_ops() == 0);
 	must(fake_overfull == 0);
@@ -380,7 +380,7 @@ static bool run(int s, enum fake_kind kind, enum way way, int bound)
 	spoilt = false;
 	late = away = beat_in = vms_most = 0;
 	begin(1, 2, 2, s == DESTROYED ? "destroy" : "warm");
-	vs_core.conf->prolog_timeout_s = 200;
+	core_conf()->prolog_timeout_s = 200;
 	ready();
 	slurm.flags = DOWN;
 	prepare(s);

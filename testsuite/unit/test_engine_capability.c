@@ -44,16 +44,16 @@ static void on_stage(void)
 	vm1 = vs_node_named(&vs_core, "vm1");
 	vm = vs_node_vm(&vs_core, vm1);
 	assert_non_null(vm);
-	at = *vs_ledger_get(&vs_core.ledger, "vm1");
+	at = *vs_ledger_get(core_ledger(), "vm1");
 	vs_strlcpy(at.host, "host-2", sizeof(at.host));
 	vm->ncards = 0;
 }
 
 static void as(int type, int release)
 {
-	vs_core.adapters[0].type = (enum vs_adapter_type)type;
-	vs_core.release = release;
-	for (struct vs_host *h = vs_core.inv.hosts; h; h = h->hh.next) {
+	core_adapters()[0].type = (enum vs_adapter_type)type;
+	core_set_release(release);
+	for (struct vs_host *h = core_inv()->hosts; h; h = h->hh.next) {
 		if (!h->facts)
 			h->facts = vs_host_facts_new();
 		vs_strlcpy(h->facts->setup.version, release >= VS_RELEASE(9, 0, 0) ?
@@ -173,14 +173,14 @@ static void all_that_the_vm_has_is_asked_of(void **st)
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, NULL, &err),
 			 0);
-	with = vs_core.adapters[0];
+	with = core_adapters()[0];
 	with.type = VS_ADAPTER_DYNAMIC;
-	vs_core.adapters[0].with = &with;
+	core_adapters()[0].with = &with;
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, NULL, &err),
 			 -1);
 	assert_non_null(strstr(err.text, "dynamic-directpath"));
-	vs_core.adapters[0].with = NULL;
+	core_adapters()[0].with = NULL;
 }
 
 /* Of vCenter, the host that it is on and the one that it goes to. */
@@ -192,7 +192,7 @@ static void the_oldest_release_decides(void **st)
 	(void)st;
 	on_stage();
 	as(VS_ADAPTER_VGPU, VS_RELEASE(9, 0, 0));
-	to = vs_host_get(&vs_core.inv, "host-2");
+	to = vs_host_get(core_inv(), "host-2");
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, to, &err),
 			 0);

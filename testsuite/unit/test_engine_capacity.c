@@ -50,7 +50,7 @@ static void refused(uint32_t job, int n, const char *text)
 	assert_int_equal(vs_job_begin(&vs_core, job, 0, ids, (size_t)n, &err),
 			 -1);
 	for (int i = 0; i < n; i++)
-		assert_int_equal(node_job(&vs_core.nodes[ids[i]]) == job, 0);
+		assert_int_equal(node_job(&core_nodes()[ids[i]]) == job, 0);
 }
 
 static void begins(uint32_t job, int n)
@@ -81,7 +81,7 @@ static void a_gang_waits_for_the_pool_and_begins_when_room_comes(void **state)
 			      "memory left, each VM needs 1131 MB"), 3);
 	refused(7, 4, "needs 4 sriov-roce VFs, room for 3 (" POOL " has 4523 "
 		"MB of memory left, each VM needs 1131 MB)");
-	assert_null(vs_core.ledger.holds);
+	assert_null(core_ledger()->holds);
 	beat();
 	assert_false(vs_capacity_freed_pending());	/* nothing has changed */
 	fake_pool_mb = 4 * EACH;
@@ -98,13 +98,13 @@ static void a_pool_is_told_by_the_name_it_was_given(void **state)
 {
 	(void)state;
 	begin(1, 1, 4, "warm");
-	vs_core.conf->clusters[0].pool = vs_strdup("slurm");
+	core_conf()->clusters[0].pool = vs_strdup("slurm");
 	fake_pool_mb = 1;
 	ready();
 	assert_int_equal(room(1, "room for 0: resource pool slurm of "
 			      "cluster C1 has 1 MB of memory left, each VM "
 			      "needs 1131 MB"), 0);
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_NONE);
 }
 
@@ -178,7 +178,7 @@ static void what_was_not_read_refuses_nobody(void **state)
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
 	fake_down(VS_E_RETRY);
 	fake_load();
-	assert_true(!vs_core.inv.npools && !vs_core.inv.store.there);
+	assert_true(!core_inv()->npools && !core_inv()->store.there);
 	fake_pool_mb = -1;
 	fake_slow(NULL, 0);
 	turn();
@@ -192,7 +192,7 @@ static void a_gang_waits_for_the_datastore_and_begins_when_room_comes(
 {
 	(void)state;
 	begin(4, 2, 4, "warm");
-	vs_core.conf->datastore = vs_strdup("vsan");
+	core_conf()->datastore = vs_strdup("vsan");
 	fake_disk_mb = 10000;
 	fake_store_mb = 39999;
 	ready();
@@ -201,7 +201,7 @@ static void a_gang_waits_for_the_datastore_and_begins_when_room_comes(
 			      "files"), 3);
 	refused(7, 4, "datastore vsan has 39999 MB free, 4 VMs need 40000 MB "
 		"for disks and swap files");
-	assert_null(vs_core.ledger.holds);
+	assert_null(core_ledger()->holds);
 	fake_store_mb = 40000;
 	beat();
 	assert_true(vs_capacity_freed_pending());
@@ -250,7 +250,7 @@ static void disks_of_a_vm_that_goes_off_at_once_still_count(void **state)
 	assert_true(fake_finish(FAKE_POWER_OFF) || fake_finish(FAKE_SHUTDOWN));
 	flags("vm1", DOWN);
 	turns(3);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_null(vs_ledger_get(core_ledger(), "vm1"));
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
 	/* itself it needs no more of it */
 	assert_int_equal(job_begin(9, "vm1", NULL), 0);
@@ -278,7 +278,7 @@ static void a_vm_that_exists_starts_beside_a_full_datastore(void **state)
 {
 	(void)state;
 	begin(3, 1, 4, "warm");
-	vs_core.conf->datastore = vs_strdup("vsan");
+	core_conf()->datastore = vs_strdup("vsan");
 	fake_disk_mb = 10000;
 	fake_store_mb = 10000;
 	ready();
@@ -350,7 +350,7 @@ static void a_host_of_many_networks_and_datastores_keeps_ours(void **state)
 	nets[299] = "dvportgroup-1";
 	stores[299] = "datastore-1";
 	fake_host(&h);
-	host = vs_host_get(&vs_core.inv, "host-1");
+	host = vs_host_get(core_inv(), "host-1");
 	assert_int_equal(host->nnets, VS_HOST_NETS);
 	assert_int_equal(host->nstores, VS_HOST_STORES);
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
@@ -370,7 +370,7 @@ static void a_job_waits_for_a_host_whose_budget_is_used_up(void **state)
 
 	(void)state;
 	begin(3, 1, 4, "warm");
-	vs_core.conf->host_max = 1;
+	core_conf()->host_max = 1;
 	ready();
 	/* a gang of more than the budget begins, its calls queue */
 	assert_int_equal(job_begin(1, "vm1", "vm2"), 0);
@@ -394,7 +394,7 @@ static void a_job_that_has_begun_does_not_wait_for_a_budget_again(void **state)
 {
 	(void)state;
 	begin(2, 1, 4, "warm");
-	vs_core.conf->host_max = 1;
+	core_conf()->host_max = 1;
 	ready();
 	assert_int_equal(job_begin(1, "vm1", "vm2"), 0);
 	flags("vm1", WANTED);
@@ -403,7 +403,7 @@ static void a_job_that_has_begun_does_not_wait_for_a_budget_again(void **state)
 	vs_claim_release(&vs_core, vs_node_named(&vs_core, "vm2"));
 	flags("vm2", WANTED);
 	turns(2);
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_non_null(vs_ledger_get(core_ledger(), "vm2"));
 }
 
 /* ---- sizes ---------------------------------------------------------------- */
@@ -440,11 +440,11 @@ static void a_claim_has_its_nodes_id_after_a_reconfigure(void **state)
 	vs_setup_apply(&vs_core, conf);
 	n = vs_node_named(&vs_core, "vm4");
 	assert_int_equal(n->id, 2);
-	assert_int_equal(vs_ledger_get(&vs_core.ledger, "vm4")->id, n->id);
+	assert_int_equal(vs_ledger_get(core_ledger(), "vm4")->id, n->id);
 	vs_setup_apply(&vs_core, conf_make(3, "warm", 1024));
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm4"));
+	assert_null(vs_ledger_get(core_ledger(), "vm4"));
 	n = vs_node_named(&vs_core, "vm3");
-	assert_int_equal(vs_ledger_get(&vs_core.ledger, "vm3")->id, n->id);
+	assert_int_equal(vs_ledger_get(core_ledger(), "vm3")->id, n->id);
 }
 
 int main(void)

@@ -162,7 +162,7 @@ static void commands_and_rights_are_for_operators(void **st)
 
 	(void)st;
 	one_host();
-	vs_core.port = &port;
+	core_set_port(&port);
 	esx1.power = "low";
 	fake_lack = (struct vs_vc_missing_privilege) { "Folder", "slurm",
 						       "A.B, C.D",
@@ -175,7 +175,7 @@ static void commands_and_rights_are_for_operators(void **st)
 	HAS(all, "-s 'High Performance'");
 	HAS(all, "\"fix\":\"govc role.update -a ROLE A.B C.D\"");
 	HAS(all, "\"fix\":\"slurm.conf: ResumeRate=0\"");
-	assert_int_equal(boot_bound, vs_core.conf->boot_timeout_s);
+	assert_int_equal(boot_bound, core_conf()->boot_timeout_s);
 	some = check_of(1000);
 	HAS(some, "power-policy");
 	assert_null(strstr(some, "fix"));
@@ -202,7 +202,7 @@ static void a_recheck_is_answered_by_a_reading_that_began_after_it(void **st)
 
 	(void)st;
 	one_host();
-	vs_core.port = &port;
+	core_set_port(&port);
 	fake_slow(NULL, 0);
 	turns(2);
 	asked = number_of("recheck", 0);
@@ -224,7 +224,7 @@ static void while_vcenter_is_away_that_is_what_is_said(void **st)
 
 	(void)st;
 	one_host();
-	vs_core.port = &port;
+	core_set_port(&port);
 	fake_down(VS_E_RETRY);
 	text = check_of(0);
 	HAS(text, "\"code\":\"vcenter-away\",\"severity\":\"hard\"");
@@ -290,8 +290,8 @@ static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)
 	one_host();
 	one = id("vm1");
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
-		vs_core.profiles[0].clone = rows[i].clone;
-		vs_core.profiles[0].annotation = rows[i].notes ? "x" : NULL;
+		core_profiles()[0].clone = rows[i].clone;
+		core_profiles()[0].annotation = rows[i].notes ? "x" : NULL;
 		fake_lack = (struct vs_vc_missing_privilege) { "Folder",
 							       "slurm", "A.B",
 							       rows[i].use };
@@ -305,8 +305,8 @@ static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)
 		else
 			vs_job_end(&vs_core, 99, &one, 1, false);
 	}
-	vs_core.profiles[0].clone = VS_CLONE_FULL;
-	vs_core.profiles[0].annotation = NULL;
+	core_profiles()[0].clone = VS_CLONE_FULL;
+	core_profiles()[0].annotation = NULL;
 	fake_lack.key = NULL;
 	fake_slow(NULL, 0);
 	turn();
@@ -317,8 +317,8 @@ static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)
 static void *another_configuration(void *arg)
 {
 	vs_lock_priority();
-	vs_core.epoch++;
-	vs_core.loaded = false;
+	core_set_epoch(core_epoch() + 1);
+	core_set_loaded(false);
 	vs_unlock();
 	return arg;
 }
@@ -338,18 +338,18 @@ static void what_a_lent_lock_lets_in_ends_the_turn(void **state)
 			 0);
 	while (!atomic_load(&vs_lock_waiting))
 		sched_yield();
-	for (int i = 0; vs_core.loaded && i < 1000; i++) {
+	for (int i = 0; core_loaded() && i < 1000; i++) {
 		judged = vs_checks.judged_epoch;
 		vs_checks.stale = true;
 		vs_checks.at_ms = 0;
 		vs_pass_run(&vs_core, now);
 	}
-	assert_false(vs_core.loaded);
+	assert_false(core_loaded());
 	assert_int_equal(vs_checks.judged_epoch, judged);
 	vs_unlock();
 	pthread_join(t, NULL);
-	vs_core.epoch--;
-	vs_core.loaded = true;
+	core_set_epoch(core_epoch() - 1);
+	core_set_loaded(true);
 }
 
 int main(void)

@@ -17,9 +17,10 @@ static size_t nclaims;
 static void note(char who, struct vs_core *c, struct vs_node *n,
 		 enum vs_claim_event e, const struct vs_claim *before)
 {
-	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
+	const struct vs_claim *h = vs_ledger_get(core_ledger(), n->name);
 	struct heard_claim *to = &claims[nclaims++];
 
+	(void)c;
 	assert_true(nclaims <= VS_COUNT(claims));
 	*to = (struct heard_claim) { .who = who, .event = e };
 	vs_strlcpy(to->node, n->name, sizeof(to->node));

@@ -201,11 +201,11 @@ static void nothing_is_made_in_observe_mode(void **st)
 {
 	(void)st;
 	begin_linked(1, 1);
-	vs_core.observe = true;
+	core_set_observe(true);
 	ready();
 	flags("vm1", BOOT);
 	turns(20);
-	vs_core.observe = false;
+	core_set_observe(false);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
 }
 
@@ -220,11 +220,11 @@ static void a_parent_is_no_nodes_vm_and_no_orphan(void **st)
 	time_passes();
 	p = fake_parent("");
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
-	assert_int_equal(vs_vm_owner(vs_vm_get(&vs_core.inv, p->moid),
-				     vs_core.folder, vs_core.cluster_id),
+	assert_int_equal(vs_vm_owner(vs_vm_get(core_inv(), p->moid),
+				     core_folder(), core_cluster_id()),
 			 VS_OWNER_CLONE_SOURCE);
-	assert_int_equal(vs_vm_owner(vs_vm_get(&vs_core.inv, p->moid),
-				     vs_core.folder,
+	assert_int_equal(vs_vm_owner(vs_vm_get(core_inv(), p->moid),
+				     core_folder(),
 				     "99999999-2222-4333-8444-555555555555"),
 			 VS_OWNER_OTHER_CLUSTER);
 	/* a user renames it to a node's name: it belongs to no cluster then */
@@ -251,7 +251,7 @@ static void a_setting_that_forbids_it_is_no_nodes_fault(void **st)
 	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	/* others aren't even begun, and hear why */
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
-	assert_non_null(strstr(vs_core.now[0].missing, "CreateSnapshot is lacking"));
+	assert_non_null(strstr(core_capacity()[0].missing, "CreateSnapshot is lacking"));
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 1);
 	/* after a while it is tried again */
 	now += VS_EXCLUDE_HOST_MS;
@@ -287,8 +287,8 @@ static void room_is_counted_honestly(void **st)
 	fake_store_mb = 100000;
 	ready();
 	wants(7, "vm1");
-	assert_int_equal(vs_core.profiles[0].disk_mb, 2048);
-	assert_int_equal(vs_core.profiles[0].template_mb, 20480);
+	assert_int_equal(core_profiles()[0].disk_mb, 2048);
+	assert_int_equal(core_profiles()[0].template_mb, 20480);
 	assert_int_equal(vs_free_capacity_get(&vs_core)->store_mb,
 			 100000 - 20480 - 2048);
 	assert_true(fake_finish(FAKE_CLONE));
@@ -303,7 +303,7 @@ static void room_is_counted_honestly(void **st)
 	turns(12);
 	assert_int_equal(vs_free_capacity_get(&vs_core)->store_mb,
 			 100000 - 20480 - 2048);
-	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 1);
+	assert_int_equal(HASH_COUNT(core_ledger()->holds), 1);
 }
 
 /* The job is cancelled while it is made: it is there for the next one. */
@@ -319,7 +319,7 @@ static void it_is_made_though_nobody_asks_any_more(void **st)
 	assert_int_equal(fake_cancels, 0);
 	assert_true(fake_finish(FAKE_CLONE));
 	time_passes();
-	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 0);
+	assert_int_equal(HASH_COUNT(core_ledger()->holds), 0);
 	assert_int_equal(fake_sent[FAKE_DESTROY] + fake_sent[FAKE_SNAPSHOT], 0);
 	assert_int_equal(vs_tasks_provisioning(), 0);
 	wants(8, "vm2");
@@ -333,7 +333,7 @@ static void each_host_has_its_own(void **st)
 	begin_linked(2, 2);
 	per_host();
 	ready();
-	vs_str_replace(&vs_core.conf->placement, "spread");
+	vs_str_replace(&core_conf()->placement, "spread");
 	assert_int_equal(job_begin(7, "vm1", "vm2"), 0);
 	flags("vm1", BOOT);
 	flags("vm2", BOOT);
@@ -346,7 +346,7 @@ static void each_host_has_its_own(void **st)
 	assert_int_equal(fake_parents(), 2);
 	assert_true(fake_finish(FAKE_CLONE) && fake_finish(FAKE_CLONE));
 	assert_string_not_equal(fake_get("vm1")->base, fake_get("vm2")->base);
-	vs_str_replace(&vs_core.conf->placement, NULL);
+	vs_str_replace(&core_conf()->placement, NULL);
 }
 
 static void a_child_without_its_parent_is_built_anew(void **st)
@@ -357,11 +357,11 @@ static void a_child_without_its_parent_is_built_anew(void **st)
 	begin_linked(1, 1);
 	ready();
 	first_child();
-	vm = vs_vm_get(&vs_core.inv, fake_get("vm1")->moid);
-	assert_int_equal(vs_node_fit(&vs_core, &vs_core.nodes[0], vm),
+	vm = vs_vm_get(core_inv(), fake_get("vm1")->moid);
+	assert_int_equal(vs_node_fit(&vs_core, &core_nodes()[0], vm),
 			 VS_FIT_RIGHT);
 	fake_remove(fake_parent(""));
-	assert_int_equal(vs_node_fit(&vs_core, &vs_core.nodes[0], vm),
+	assert_int_equal(vs_node_fit(&vs_core, &core_nodes()[0], vm),
 			 VS_FIT_REBUILD);
 }
 
@@ -384,11 +384,11 @@ static void its_room_is_held_while_it_is_made(void **st)
 	begin_linked(2, 1);
 	ready();
 	wants(7, "vm1");
-	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 2);
+	assert_int_equal(HASH_COUNT(core_ledger()->holds), 2);
 	vs_orphans_claims_left();
 	turns(20);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
-	assert_int_equal(HASH_COUNT(vs_core.ledger.holds), 2);
+	assert_int_equal(HASH_COUNT(core_ledger()->holds), 2);
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static void begin_counting(void)
 static void waits_for_somebody(const char *node, const char *why)
 {
 	turns(100);
-	assert_non_null(strstr(vs_core.now[0].missing, why));
+	assert_non_null(strstr(core_capacity()[0].missing, why));
 	assert_non_null(heard(VS_REQUEST_RELEASE, node));
 	assert_null(heard(VS_REQUEST_FAIL, NULL));
 	assert_int_equal(said, 1);
@@ -58,7 +58,7 @@ static void one_on_another_datastore_is_not_made_again(void **st)
 	(void)st;
 	begin_counting();
 	begin_linked(2, 1);
-	vs_core.conf->datastore = vs_strdup("s");
+	core_conf()->datastore = vs_strdup("s");
 	ready();
 	wants(7, "vm1");
 	assert_true(fake_finish(FAKE_CLONE));
@@ -71,7 +71,7 @@ static void one_on_another_datastore_is_not_made_again(void **st)
 	now += VS_EXCLUDE_HOST_MS;
 	flags("vm1", DOWN);
 	turns(20);
-	assert_string_equal(vs_core.now[0].missing, "");
+	assert_string_equal(core_capacity()[0].missing, "");
 	ntold = 0;
 	wants(8, "vm2");
 	waits_for_somebody("vm2", "was made for datastore s and is on o:");
@@ -103,7 +103,7 @@ static void begin_stripped(void)
 	turns(40);
 	fake_slow(NULL, 0);
 	turns(20);
-	assert_string_equal(vs_core.now[0].missing, "");
+	assert_string_equal(core_capacity()[0].missing, "");
 }
 
 static void one_that_was_stripped_is_not_made_again_for_ever(void **st)
@@ -113,7 +113,7 @@ static void one_that_was_stripped_is_not_made_again_for_ever(void **st)
 	wants(8, "vm2");
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
-	assert_non_null(strstr(vs_core.now[0].missing, "doesn't bear its marks"));
+	assert_non_null(strstr(core_capacity()[0].missing, "doesn't bear its marks"));
 	flags("vm2", DOWN);
 	turns(2);
 	vs_clone_sources_try_again(&vs_core);
@@ -163,7 +163,7 @@ static void one_that_is_gone_is_made_again(void **st)
 	turns(2);
 	fake_slow(NULL, 0);
 	turns(5);
-	assert_string_equal(vs_core.now[0].missing, "");
+	assert_string_equal(core_capacity()[0].missing, "");
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
 }
 
@@ -200,22 +200,22 @@ static void each_template_has_its_own_bar(void **st)
 	ready();
 	assert_int_equal(c->nprofiles, 2);
 	assert_int_equal(
-		vs_clone_source_key_fill(c, &c->profiles[0], "host-1", "d", &a),
+		vs_clone_source_key_fill(c, &core_profiles()[0], "host-1", "d", &a),
 		0);
 	assert_int_equal(
-		vs_clone_source_key_fill(c, &c->profiles[1], "host-1", "d", &b),
+		vs_clone_source_key_fill(c, &core_profiles()[1], "host-1", "d", &b),
 		0);
 	vs_clone_sources_block(c, &a, now + 60000, "the one");
 	vs_clone_sources_block(c, &b, now + 90000, "the other");
-	assert_string_equal(c->now[0].missing, "the one");
-	assert_string_equal(c->now[1].missing, "the other");
+	assert_string_equal(core_capacity()[0].missing, "the one");
+	assert_string_equal(core_capacity()[1].missing, "the other");
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
 	now += 60000;
 	turns(15);
-	assert_string_equal(c->now[0].missing, "");
-	assert_string_equal(c->now[1].missing, "the other");
+	assert_string_equal(core_capacity()[0].missing, "");
+	assert_string_equal(core_capacity()[1].missing, "the other");
 	vs_clone_sources_try_again(c);
-	assert_string_equal(c->now[1].missing, "");
+	assert_string_equal(core_capacity()[1].missing, "");
 	assert_int_equal(job_begin(8, "vm2", NULL), 0);
 }
 

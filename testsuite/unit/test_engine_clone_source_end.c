@@ -59,7 +59,7 @@ static void after_an_outage_nothing_goes_before_all_is_known(void **st)
 	vs_pass_run(&vs_core, now);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	turns(5);
-	assert_true(node_missing(&vs_core.nodes[0]));
+	assert_true(node_missing(&core_nodes()[0]));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 }
 
@@ -94,12 +94,12 @@ static void a_template_with_a_passthrough_card_is_told(void **st)
 	begin_linked(2, 1);
 	ready();
 	fake_tell(template_changed, &t);
-	assert_non_null(strstr(vs_core.now[0].missing,
+	assert_non_null(strstr(core_capacity()[0].missing,
 			       "forbids Clone=linked"));
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
 	t.passthrough = 0;
 	fake_tell(template_changed, &t);
-	assert_string_equal(vs_core.now[0].missing, "");
+	assert_string_equal(core_capacity()[0].missing, "");
 }
 
 /* Said before anything is sent, as when vCenter says so. */
@@ -112,12 +112,12 @@ static void a_card_in_the_parent_is_no_nodes_fault(void **st)
 	ready();
 	wants(7, "vm1");
 	assert_true(fake_finish(FAKE_CLONE));
-	vm = vs_vm_get(&vs_core.inv, fake_parent("")->moid);
+	vm = vs_vm_get(core_inv(), fake_parent("")->moid);
 	vm->ncards = 1;
 	vm->cards[0].kind = VS_NIC_SRIOV;
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 0);
-	assert_true(vs_core.now[0].missing[0]);
+	assert_true(core_capacity()[0].missing[0]);
 	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
 }
@@ -175,13 +175,13 @@ static void an_orphan_that_others_stand_on_stays(void **st)
 
 	(void)st;
 	begin_linked(1, 1);
-	was = vs_core.port;
-	vs_core.port = &port;
+	was = core_port();
+	core_set_port(&port);
 	vs_orphans_clear();
 	vs_removal_clear();
 	old = fake_add_vm("old1", "group-v1", "host-1", false);
 	snprintf(old->mark, sizeof(old->mark), "%s/old1/%s",
-		 vs_core.cluster_id, old->uuid);
+		 core_cluster_id(), old->uuid);
 	vm = fake_add_vm("other", "group-v9", "host-1", true);
 	vs_strlcpy(vm->base, "[s] d/", sizeof(vm->base));
 	ready();
@@ -198,7 +198,7 @@ static void an_orphan_that_others_stand_on_stays(void **st)
 	fake_remove(vm);
 	turns(60);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
-	vs_core.port = was;
+	core_set_port(was);
 }
 
 /* vm2's job ends while its VM is cloned from the source, which no job needs
@@ -222,10 +222,10 @@ static void a_lost_reply_keeps_it_no_longer_than_nobody_knows(void **st)
 	turns(80);
 	fake_slow(NULL, 0);
 	turns(20);
-	assert_true(vs_node_is(&vs_core.nodes[1], VS_COND_CLONE_UNCONFIRMED));
+	assert_true(vs_node_is(&core_nodes()[1], VS_COND_CLONE_UNCONFIRMED));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	time_passes();
-	assert_false(vs_node_is(&vs_core.nodes[1], VS_COND_CLONE_UNCONFIRMED));
+	assert_false(vs_node_is(&core_nodes()[1], VS_COND_CLONE_UNCONFIRMED));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 }
 
@@ -285,7 +285,7 @@ static void what_keeps_all_of_them_is_said_once(void **st)
 	vm = fake_add_vm("odd", "group-v9", "host-1", false);
 	vm->unreadable = true;
 	fake_show(vm);
-	vs_vm_get(&vs_core.inv, vm->moid)->disks.bases_told = false;
+	vs_vm_get(core_inv(), vm->moid)->disks.bases_told = false;
 	fake_template("vm-tpl2", NULL);
 	said = 0;
 	vs_log_to(count);
@@ -296,7 +296,7 @@ static void what_keeps_all_of_them_is_said_once(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	assert_string_equal(vs_clone_sources_all()->unread, "odd");
 	assert_non_null(strstr(vs_clone_source_stays(&vs_core,
-		vs_vm_get(&vs_core.inv, fake_parent("")->moid)),
+		vs_vm_get(core_inv(), fake_parent("")->moid)),
 		"can't be read"));
 }
 
@@ -306,18 +306,18 @@ static void choices_are_true(void)
 	struct vs_core *c = &vs_core;
 	const struct vs_vm *vm;
 
-	LIST_FOREACH(vm, &c->inv.parents, with_parents) {
+	LIST_FOREACH(vm, &core_inv()->parents, with_parents) {
 		const struct vs_clone_source *r =
 			vs_clone_source_record(c, vm->moid, false);
 		struct vs_clone_source_key key;
 
-		assert_int_equal(vs_clone_source_key_fill(c, &c->profiles[0],
+		assert_int_equal(vs_clone_source_key_fill(c, &core_profiles()[0],
 							  vm->host, c->store,
 							  &key),
 				 0);
 		assert_non_null(r);
-		assert_int_equal(r->worse, vs_clone_source_choose(&c->inv, &key,
-			c->folder, c->cluster_id) != vm);
+		assert_int_equal(r->worse, vs_clone_source_choose(core_inv(), &key,
+			core_folder(), core_cluster_id()) != vm);
 	}
 }
 
@@ -333,7 +333,7 @@ static void of_two_alike_one_goes(void **st)
 	vs_strlcpy(twin->parent, p->parent, sizeof(twin->parent));
 	vs_strlcpy(twin->snapshot, "s", sizeof(twin->snapshot));
 	snprintf(twin->mark, sizeof(twin->mark), "%s/a-twin/%s",
-		 vs_core.cluster_id, twin->uuid);
+		 core_cluster_id(), twin->uuid);
 	fake_show(twin);
 	turns(25);
 	choices_are_true();
@@ -342,7 +342,7 @@ static void of_two_alike_one_goes(void **st)
 	assert_true(fake_finish(FAKE_DESTROY));
 	assert_false(fake_finish(FAKE_DESTROY));
 	assert_string_equal(fake_parent("")->name, "a-twin");
-	assert_null(vs_vm_get(&vs_core.inv, moid));
+	assert_null(vs_vm_get(core_inv(), moid));
 }
 
 /* ---- the removal limit
@@ -400,7 +400,7 @@ static void a_wrong_file_costs_no_more_than_the_brake_allows(void **st)
 	passes();
 	assert_int_equal(fake_parents(), 2);
 	assert_true(vs_removal_limit_is_reached());
-	LIST_FOREACH(vm, &vs_core.inv.parents, with_parents)
+	LIST_FOREACH(vm, &core_inv()->parents, with_parents)
 		stay += !strcmp(vs_clone_source_stays(&vs_core, vm),
 				"the brake is on (svf reconcile)");
 	assert_int_equal(stay, 2);

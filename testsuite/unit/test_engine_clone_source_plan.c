@@ -14,7 +14,7 @@ static struct vs_jdoc asked(const char *nodes)
 	VS_FREE char *text = NULL;
 	struct vs_jdoc doc;
 
-	vs_core.port = &port;
+	core_set_port(&port);
 	all_nodes = true;
 	o = vs_core_plan(nodes, 1001, &err);
 	if (!o)
@@ -36,7 +36,7 @@ static int64_t number(struct vs_jdoc *doc, const char *key)
 
 static void measured(void)
 {
-	const struct vs_profile *p = &vs_core.profiles[0];
+	const struct vs_profile *p = &core_profiles()[0];
 
 	vs_duration_note(p, VS_OP_CLONE, 8000);
 	vs_duration_note(p, VS_OP_POWER_ON, 4000);
@@ -108,7 +108,7 @@ static void the_most_calls_are_of_vms_and_not_of_clone_sources(void **state)
 	begin_linked(4, 2);
 	per_host();
 	ready();
-	vs_str_replace(&vs_core.conf->placement, "spread");
+	vs_str_replace(&core_conf()->placement, "spread");
 	/* 3 VMs on 2 hosts, each with a source of its own:
 	 * 3 x 2 + 2 x 2, and 3 x 2 more */
 	calls_are("vm[1-3]", 10, 16);
@@ -132,7 +132,7 @@ static void the_most_calls_are_of_vms_and_not_of_clone_sources(void **state)
 	vs_clones.way.takes = (struct vs_vcenter_id) { .uuid = "" };
 	/* vm1 is never cloned again: 1 + 2 x 2 + 2, and 2 x 2 more */
 	calls_are("vm[1-3]", 7, 11);
-	vs_str_replace(&vs_core.conf->placement, NULL);
+	vs_str_replace(&core_conf()->placement, NULL);
 }
 
 /* One that stands frozen has no snapshot, and lacks none. */
@@ -155,7 +155,7 @@ static void an_instant_clone_is_one_call(void **state)
 
 static int64_t parent_ms(void)
 {
-	return vs_duration_ms(&vs_core.profiles[0], VS_DURATION_CLONE_SOURCE);
+	return vs_duration_ms(&core_profiles()[0], VS_DURATION_CLONE_SOURCE);
 }
 
 /* No job asks for it for two hours: they don't count as its duration. */

@@ -123,13 +123,13 @@ static void plan_is(const char *node, const char *steps, int calls, int most,
 		    int seconds, const char *devices_by)
 {
 	static const struct vs_slurm_ops port = { .viewer = viewer };
-	const struct vs_slurm_ops *was = vs_core.port;
+	const struct vs_slurm_ops *was = core_port();
 	struct vs_err err = { 0 };
 	struct vs_jdoc doc;
 	struct vs_j row, list;
 	char got[128] = "";
 
-	vs_core.port = &port;
+	core_set_port(&port);
 	all_nodes = true;
 	doc = parsed(vs_core_plan(node, 1001, &err));
 	row = vs_j_at(vs_j_get(vs_j_root(&doc), "nodes"), 0);
@@ -152,7 +152,7 @@ static void plan_is(const char *node, const char *steps, int calls, int most,
 	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "devices_by")),
 			    devices_by);
 	vs_jdoc_free(&doc);
-	vs_core.port = was;
+	core_set_port(was);
 }
 
 static void plan_and_status_know_both_ways(void **st)
@@ -162,7 +162,7 @@ static void plan_and_status_know_both_ways(void **st)
 	(void)st;
 	world_of(4);
 	vs_paces_clear();
-	p = vs_core.nodes[0].profile;
+	p = core_nodes()[0].profile;
 	vs_duration_note(p, VS_OP_CLONE, 8000);
 	vs_duration_note(p, VS_OP_RECONFIGURE, 2000);
 	vs_duration_note(p, VS_OP_POWER_ON, 4000);

@@ -58,7 +58,7 @@ static void begin_with(int nodes, int cap, const char *retention)
 {
 	vs_clones_clear();
 	begin(nodes, 2, 4, retention);
-	vs_core.conf->clones_max = cap;
+	core_conf()->clones_max = cap;
 	ready();
 }
 
@@ -176,9 +176,9 @@ static void what_is_there_for_the_job_is_not_owed(void **st)
 	assert_true(fake_finish(FAKE_RELOCATE));
 	turns(3);
 	assert_true(fake_finish(FAKE_POWER_ON));
-	vs_ledger_clear(&vs_core.ledger);
+	vs_ledger_clear(core_ledger());
 	turns(2);
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_non_null(vs_ledger_get(core_ledger(), "vm1"));
 	assert_int_equal(vs_clones.owed, 0);
 }
 
@@ -195,7 +195,7 @@ static void a_gang_is_never_half_made(void **st)
 		ids[i] = id((const char *[]) { "vm1", "vm2", "vm3", "vm4" }[i]);
 	assert_int_equal(vs_job_begin(&vs_core, 8, 0, ids, 4, &err), 0);
 	for (int i = 0; i < 4; i++)
-		vs_node_flags(&vs_core, &vs_core.nodes[ids[i]], WANTED);
+		vs_node_flags(&vs_core, &core_nodes()[ids[i]], WANTED);
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_CLONE], 5);
 	assert_int_equal(vs_clones_hour(), 5);
@@ -244,19 +244,19 @@ static size_t jobs_ahead(void *ctx, int64_t within_s,
 static size_t made_ahead(int cap)
 {
 	static const struct vs_slurm_ops port = { .jobs_ahead = jobs_ahead };
-	const struct vs_slurm_ops *was = vs_core.port;
+	const struct vs_slurm_ops *was = core_port();
 
 	begin_with(4, cap, "warm");
-	vs_core.port = &port;
-	vs_core.conf->prefetch.vms = 4;
-	vs_core.conf->prefetch.window_s = 600;
-	vs_core.conf->prefetch.grace_s = 60;
+	core_set_port(&port);
+	core_conf()->prefetch.vms = 4;
+	core_conf()->prefetch.window_s = 600;
+	core_conf()->prefetch.grace_s = 60;
 	vs_clones_note(&vs_clones, vs_wall_ms() / 60000, 3);
 	bring_up(7, "vm1");
 	assert_null(barred("vm3"));
 	vs_prefetch_read(&vs_core, now);
 	vs_prefetch_update(&vs_core, now);
-	vs_core.port = was;
+	core_set_port(was);
 	return vs_plans.nahead;
 }
 
@@ -289,13 +289,13 @@ static void another_cap_is_in_force_at_once(void **st)
 	bring_up(7, "vm1");
 	turn();
 	assert_non_null(barred("vm2"));
-	vs_core.conf->clones_max = 2;
-	vs_core.epoch++;
+	core_conf()->clones_max = 2;
+	core_set_epoch(core_epoch() + 1);
 	turn();
 	assert_null(barred("vm2"));
 	assert_true(vs_capacity_freed_pending());
-	vs_core.conf->clones_max = 0;
-	vs_core.epoch++;
+	core_conf()->clones_max = 0;
+	core_set_epoch(core_epoch() + 1);
 	turn();
 	assert_null(barred("vm2"));
 }
@@ -310,8 +310,8 @@ static void a_restart_forgets_nothing(void **st)
 	(void)st;
 	assert_non_null(mkdtemp(dir));
 	begin_with(4, 2, "warm");
-	free(vs_core.conf->state_dir);
-	vs_core.conf->state_dir = vs_strdup(dir);
+	free(core_conf()->state_dir);
+	core_conf()->state_dir = vs_strdup(dir);
 	bring_up(7, "vm1");
 	bring_up(8, "vm2");
 	vs_state_file_urgent();

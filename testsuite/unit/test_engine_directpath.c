@@ -49,7 +49,7 @@ static void due(const char *node)
 
 static const struct vs_claim *hold_of(const char *node)
 {
-	return vs_ledger_get(&vs_core.ledger, node);
+	return vs_ledger_get(core_ledger(), node);
 }
 
 static void the_host_is_asked_before_the_clone_and_once(void **state)
@@ -276,7 +276,7 @@ static const struct vs_host *alike(int n)
 	}
 	fake_host(&(struct vs_vc_host) { .moid = "host-1",
 		.has = VS_VC_HOST_PFS, .devices = all, .ndevices = (size_t)n });
-	return vs_host_get(&vs_core.inv, "host-1");
+	return vs_host_get(core_inv(), "host-1");
 }
 
 /* A second row of the same would promise what the first has. */
@@ -321,7 +321,7 @@ static void another_port_of_a_card_is_no_vf(void **state)
 	(void)state;
 	fpgas();
 	fake_host(&h);
-	to = vs_host_get(&vs_core.inv, "host-1");
+	to = vs_host_get(core_inv(), "host-1");
 	assert_int_equal(to->npfs, 2);
 	assert_string_equal(to->pfs[1].pci, "0000:3b:00.1");
 	/* its driver has it: there is nothing to give */
@@ -353,7 +353,7 @@ static void a_vf_of_a_pf_that_found_no_row_is_no_device(void **state)
 	}
 	fpgas();
 	fake_host(&h);
-	to = vs_host_get(&vs_core.inv, "host-1");
+	to = vs_host_get(core_inv(), "host-1");
 	assert_int_equal(to->nleft, 1);
 	assert_string_equal(to->left, "0000:58:00.0");
 	/* on no PF's bus it is one, for which there is no row */
@@ -428,10 +428,10 @@ static void what_is_passed_through_is_no_device_of_a_class(void **state)
 	begin_as(conf);
 	ready();
 	fake_host(&h);
-	assert_int_equal(vs_host_get(&vs_core.inv, "host-1")->pfs[0].vfs, 2);
+	assert_int_equal(vs_host_get(core_inv(), "host-1")->pfs[0].vfs, 2);
 	d.active = true;
 	fake_host(&h);
-	assert_int_equal(vs_host_get(&vs_core.inv, "host-1")->pfs[0].vfs, 1);
+	assert_int_equal(vs_host_get(core_inv(), "host-1")->pfs[0].vfs, 1);
 }
 
 /* ---- what goes wrong ---------------------------------------------------------- */

@@ -29,7 +29,7 @@ static void no_vf_as_the_client_says_it_avoids_the_pf(void **state)
 	begin(1, 2, 1, "warm");
 	ready();
 	boot_up(7, "vm1");
-	h = vs_ledger_get(&vs_core.ledger, "vm1");
+	h = vs_ledger_get(core_ledger(), "vm1");
 	assert_non_null(h);
 	assert_true(fake_no_vf());
 	assert_non_null(vs_avoids());
@@ -92,7 +92,7 @@ static void a_job_beside_a_running_one_takes_the_vm_as_it_is(void **state)
 	bring_up(7, "vm1");
 	one = id("vm1");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
-	vs_core.profiles[0].memory_mb = 2048;
+	core_profiles()[0].memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
 	vs_job_wait(&vs_core, 8, 0, &one, 1);
 	ntold = 0;
@@ -113,14 +113,14 @@ static void room_comes_back_when_maintenance_is_called_off(void **state)
 	(void)state;
 	begin(1, 1, 1, "warm");
 	ready();
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_TO_CREATE);
 	fake_slow(&t, 1);
 	turn();
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]), VS_AVAIL_NONE);
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]), VS_AVAIL_NONE);
 	fake_slow(NULL, 0);
 	turn();
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_TO_CREATE);
 }
 
@@ -131,11 +131,11 @@ static void a_lost_host_does_not_stop_power_downs(void **state)
 
 	(void)state;
 	begin(2, 2, 1, "warm");
-	vs_core.conf->oversubscribe_names = false;
+	core_conf()->oversubscribe_names = false;
 	ready();
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
-	h = vs_ledger_get(&vs_core.ledger, "vm1");
+	h = vs_ledger_get(core_ledger(), "vm1");
 	fake_tell(gone, VS_VC_HOST, strcmp(h->host, "host-1") ?
 				  "host-1" : "host-2");
 	flags("vm1", GOING);
@@ -179,7 +179,7 @@ static void the_prolog_deadline_holds_while_vcenter_is_away(void **state)
 	flags("vm1", BOOT);
 	turn();
 	fake_down(VS_E_RETRY);
-	now += (int64_t)vs_core.conf->prolog_timeout_s * 1000 + 1000;
+	now += (int64_t)core_conf()->prolog_timeout_s * 1000 + 1000;
 	turns(3);
 	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
 }

@@ -63,7 +63,7 @@ static void a_card_that_is_added_may_take_anothers_vfs(void **st)
 	assert_false(quarantined(A));
 	/* A is what it was, and serves. */
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->cards[0].pf,
+	assert_string_equal(vs_ledger_get(core_ledger(), "vm1")->cards[0].pf,
 			    A);
 }
 
@@ -220,8 +220,8 @@ static void a_host_has_the_sums_of_its_pfs(void **st)
 	turns(2);
 	host_says("\"pfs_total\":1,\"vfs_total\":1,\"vfs_ours\":2,"
 		  "\"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":-1,");
-	vs_core.inv.vms->readable = false;
-	vs_vm_changed(&vs_core.inv, vs_core.inv.vms);
+	core_inv()->vms->readable = false;
+	vs_vm_changed(core_inv(), core_inv()->vms);
 	host_says("\"vfs_held\":1,\"cpu_mhz_total\"");
 }
 

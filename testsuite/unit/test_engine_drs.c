@@ -11,8 +11,8 @@
 static void due(const char *policy, int vfs)
 {
 	begin(3, 3, vfs, "warm");
-	free(vs_core.conf->placement);
-	vs_core.conf->placement = vs_strdup(policy);
+	free(core_conf()->placement);
+	core_conf()->placement = vs_strdup(policy);
 	vs_drs = (struct vs_drs) { .on = !strcmp(policy, "drs") };
 	ready();
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
@@ -52,7 +52,7 @@ static void drs_is_asked_before_the_clone_and_moves_the_hold(void **state)
 	turns(3);
 	assert_string_equal(cloned_on("vm1"), "host-3");
 	assert_int_equal(fake_where.asked, 1);
-	assert_int_equal(vs_ledger_get(&vs_core.ledger, "vm1")->job, 7);
+	assert_int_equal(vs_ledger_get(core_ledger(), "vm1")->job, 7);
 	counts(0, 1, 0, 0);
 }
 
@@ -89,7 +89,7 @@ static void only_hosts_with_room_are_offered(void **state)
 	vs_drs = (struct vs_drs) { .on = true };
 	ready();
 	assert_int_equal(job_begin(8, "vm2", NULL), 0);		/* host-1 */
-	vs_strlcpy(vs_host_get(&vs_core.inv, "host-3")->cluster, "domain-c9",
+	vs_strlcpy(vs_host_get(core_inv(), "host-3")->cluster, "domain-c9",
 		   VS_MOID_LEN);
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);		/* host-2 */
 	assert_int_equal(free_on("host-2"), 0);
@@ -168,7 +168,7 @@ static void an_answer_for_a_job_that_is_gone_takes_nothing(void **state)
 	assert_int_equal(free_on("host-1"), 2);
 	fake_recommend(1, "host-3", NULL);
 	assert_int_equal(free_on("host-3"), 2);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_null(vs_ledger_get(core_ledger(), "vm1"));
 	assert_int_equal(vs_drs.nasks, 0);
 }
 
@@ -227,10 +227,10 @@ static void a_bounded_number_of_questions_is_under_way(void **state)
 	vs_drs = (struct vs_drs) { .on = true };
 	ready();
 	for (int i = 0; i < 20; i++)
-		ids[i] = vs_core.nodes[i].id;
+		ids[i] = core_nodes()[i].id;
 	assert_int_equal(vs_job_begin(&vs_core, 7, 0, ids, 20, &err), 0);
 	for (int i = 0; i < 20; i++)
-		vs_node_flags(&vs_core, &vs_core.nodes[i], BOOT);
+		vs_node_flags(&vs_core, &core_nodes()[i], BOOT);
 	turns(3);
 	assert_int_equal(fake_where.asked, 16);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);

@@ -205,7 +205,7 @@ static void a_vm_that_vcenter_does_not_move_is_made_anew(void **st)
 	(void)st;
 	to_be_moved("CannotAccessVmDevice", VS_E_REQUEST);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
-	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
+	assert_string_equal(vs_ledger_get(core_ledger(), "vm1")->host,
 			    "host-2");
 	vs_strlcpy(was, fake_get("vm1")->moid, sizeof(was));
 	assert_true(fake_finish(FAKE_DESTROY));

@@ -136,18 +136,18 @@ static void a_task_that_never_ends_bars_its_node_until_it_does(void **st)
 	powered_down("vm1");
 	assert_int_equal(fake_waiting(FAKE_DESTROY), 1);
 	turns(20);
-	assert_int_not_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_not_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			     VS_AVAIL_NONE);
 	now += 60 * 1000;
 	turns(2);
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_NONE);
 	assert_int_equal(job_begin(8, "vm1", NULL), -1);
 	vs_capacity_freed_clear();
 	assert_true(fake_finish(FAKE_DESTROY));
 	assert_true(vs_capacity_freed_pending());		/* jobs wait for it */
 	turns(2);
-	assert_int_not_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_not_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			     VS_AVAIL_NONE);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 }
@@ -181,7 +181,7 @@ static void holds_and_capacity_are_equal_before_and_after_a_restart(void **st)
 	turn();
 	before = free_on("host-1");
 	/* everything that was only in memory goes */
-	vs_ledger_clear(&vs_core.ledger);
+	vs_ledger_clear(core_ledger());
 	fake_down(VS_E_RETRY);
 	vs_job_claim(&vs_core, 8, 0, (int[]) { id("vm2") }, 1, false);
 	fake_load();
@@ -198,7 +198,7 @@ static void a_foreign_vm_with_a_nodes_name_is_never_touched(void **st)
 	begin(1, 1, 2, "destroy");
 	fake_add_vm("vm1", "group-v1", "host-1", false);
 	ready();
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_NONE);
 	flags("vm1", BOOT);
 	turns(20);
@@ -213,7 +213,7 @@ static void a_copy_of_our_vm_is_a_suspect_and_stays(void **st)
 	(void)st;
 	begin(1, 1, 2, "destroy");
 	copy = fake_add_vm("vm1", "group-v1", "host-1", true);
-	mark(copy, vs_core.cluster_id, "99999999-0000-4000-8000-000000000000");
+	mark(copy, core_cluster_id(), "99999999-0000-4000-8000-000000000000");
 	ready();
 	turns(20);
 	assert_int_equal(all_sent(), 0);
@@ -251,7 +251,7 @@ static void a_vm_with_a_foreign_disk_is_not_destroyed(void **st)
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	turns(50);
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
-	assert_non_null(strstr(node_error(&vs_core.nodes[0])->text, "disk"));
+	assert_non_null(strstr(node_error(&core_nodes()[0])->text, "disk"));
 }
 
 /* ---- what cannot be known --------------------------------------------------------- */
@@ -269,7 +269,7 @@ static void an_unreadable_vm_is_never_gone(void **st)
 	flags("vm1", GOING);
 	turns(20);
 	assert_int_equal(all_sent(), 0);
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_non_null(vs_ledger_get(core_ledger(), "vm1"));
 }
 
 static void vcenter_away_makes_jobs_wait_and_changes_nothing(void **st)
@@ -291,7 +291,7 @@ static void observe_mode_sends_nothing(void **st)
 {
 	(void)st;
 	begin(1, 1, 2, "warm");
-	vs_core.observe = true;
+	core_set_observe(true);
 	ready();
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
 	flags("vm1", BOOT);
@@ -310,7 +310,7 @@ static void a_pf_that_was_never_shown_is_no_place(void **st)
 	vm = fake_get("vm1");
 	vm->pci[0] = '\0';
 	/* everything is read again, and ESXi's choice isn't shown */
-	vs_ledger_clear(&vs_core.ledger);
+	vs_ledger_clear(core_ledger());
 	fake_show(vm);
 	turn();
 	vm->on = false;
@@ -334,7 +334,7 @@ static void slurm_is_told_before_an_idle_nodes_vm_is_rebuilt(void **st)
 
 	(void)st;
 	begin_idle("warm");
-	p = &vs_core.profiles[0];
+	p = &core_profiles()[0];
 	p->memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
 	job_starts(8, "vm1");
@@ -351,7 +351,7 @@ static void a_late_word_of_the_old_guest_does_not_end_a_rebuild(void **st)
 {
 	(void)st;
 	begin_idle("warm");
-	vs_core.profiles[0].memory_mb = 2048;
+	core_profiles()[0].memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
 	job_starts(8, "vm1");
 	turns(3);
@@ -379,10 +379,10 @@ static void a_running_job_is_never_disturbed_by_a_new_profile(void **st)
 	ready();
 	bring_up(7, "vm1");
 	memset(fake_sent, 0, sizeof(fake_sent));
-	vs_core.profiles[0].memory_mb = 2048;
+	core_profiles()[0].memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
-	vs_strlcpy(vs_core.profiles[0].template_version, "2",
-		   sizeof(vs_core.profiles[0].template_version));
+	vs_strlcpy(core_profiles()[0].template_version, "2",
+		   sizeof(core_profiles()[0].template_version));
 	vs_profiles_changed(&vs_core);
 	turns(50);
 	assert_int_equal(all_sent(), 0);
@@ -397,8 +397,8 @@ static void a_changed_template_means_a_new_vm(void **st)
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	flags("vm1", DOWN);
 	turn();
-	vs_strlcpy(vs_core.profiles[0].template_version, "2",
-		   sizeof(vs_core.profiles[0].template_version));
+	vs_strlcpy(core_profiles()[0].template_version, "2",
+		   sizeof(core_profiles()[0].template_version));
 	vs_profiles_changed(&vs_core);
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	flags("vm1", BOOT);
@@ -435,7 +435,7 @@ static void a_node_that_never_registers_fails_with_a_reason(void **st)
 	boot_up(7, "vm1");
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turn();
-	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
+	now += (int64_t)core_conf()->boot_timeout_s * 1000;
 	turns(2);
 	assert_non_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_non_null(strstr(heard(VS_REQUEST_FAIL, "vm1")->text,

@@ -120,7 +120,7 @@ static void the_job_that_stays_longest_keeps_a_shared_vm(void **state)
 	vs_forecast_job_end(&vs_core, 9, T0 + 200);
 	assert_int_equal(in_s("vm3", NULL), 210);
 	/* Slurm has both; the one that isn't the longest there isn't lost */
-	vs_core.port = &port;
+	core_set_port(&port);
 	seen[0] = (struct vs_slurm_job) { .job = 7,
 					  .is = VS_JOB_RUNNING,
 					  .end = T0 + 100 };
@@ -131,7 +131,7 @@ static void the_job_that_stays_longest_keeps_a_shared_vm(void **state)
 					  .is = VS_JOB_RUNNING,
 					  .end = T0 + 50 };
 	vs_forecast_read_slurm(&vs_core);
-	vs_core.port = NULL;
+	core_set_port(NULL);
 	assert_int_equal(in_s("vm3", NULL), 110);
 }
 
@@ -261,9 +261,9 @@ static void while_nothing_may_be_done_nobody_knows_when(void **state)
 {
 	(void)state;
 	begin_half();
-	vs_strlcpy(vs_core.blocked, "stop", sizeof(vs_core.blocked));
+	core_set_blocked("stop");
 	assert_int_equal(in_s("vm1", NULL), VS_START_UNKNOWN);
-	vs_core.blocked[0] = '\0';
+	core_set_blocked("");
 	vs_vc_state_set(&vs_core, "away");
 	vs_vc_since_set(vs_wall_ms() - 290000);
 	assert_int_equal(in_s("vm1", NULL), 60);
@@ -276,10 +276,10 @@ static void how_long_a_vm_takes_to_go_is_learnt(void **state)
 	(void)state;
 	begin_full();
 	vs_forecast_down_set(0);
-	vs_core.conf->shutdown_grace_s = 10;
+	core_conf()->shutdown_grace_s = 10;
 	end_job(7, "vm1");
 	assert_int_equal(in_s("vm3", NULL), 15);
-	vs_core.conf->shutdown_grace_s = 1000;
+	core_conf()->shutdown_grace_s = 1000;
 	assert_int_equal(in_s("vm3", NULL), 60);
 	flags("vm1", GOING);
 	turns(41);
@@ -386,7 +386,7 @@ static void under_rule_a_slurms_own_plans_will_do(void **state)
 	(void)state;
 	begin_full();
 	end_job(7, "vm1");
-	vs_core.conf->oversubscribe_names = false;
+	core_conf()->oversubscribe_names = false;
 	plan(9, 8, "vm3", 400, 1000);
 	assert_int_equal(spare_of("vm3", "vm4"), 2);
 	assert_int_equal(in_s("vm3", NULL), 10);
@@ -493,7 +493,7 @@ static void ends_and_plans_follow_what_slurm_says(void **state)
 
 	(void)state;
 	begin_full();
-	vs_core.port = &port;
+	core_set_port(&port);
 	plan(9, 8, "vm3", 400, 1000);
 	seen[0] = (struct vs_slurm_job) { .job = 7,
 					  .is = VS_JOB_RUNNING,
@@ -543,7 +543,7 @@ static void ends_and_plans_follow_what_slurm_says(void **state)
 	vs_forecast_read_slurm(&vs_core);
 	assert_null(vs_timeline_job_plan(&vs_forecast.timeline, 9));
 	asker.rank = 5;
-	vs_core.port = NULL;
+	core_set_port(NULL);
 }
 
 int main(void)

@@ -42,8 +42,8 @@ static void it_is_named_once_with_its_path_and_the_remedy(void **state)
 	struct fake_vm *vm = taken();
 
 	(void)state;
-	vs_str_replace(&vs_core.conf->datacenter, "DC0");
-	vs_str_replace(&vs_core.conf->folder, "slurm");
+	vs_str_replace(&core_conf()->datacenter, "DC0");
+	vs_str_replace(&core_conf()->folder, "slurm");
 	turns(20);
 	assert_string_equal(node()->foreign,
 		"a foreign VM stands in its place: /DC0/vm/slurm/vm1 was not made by slurm-vsphere; rename it, or move it to another folder");

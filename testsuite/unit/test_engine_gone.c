@@ -52,7 +52,7 @@ static void a_node_whose_job_lost_its_vm_takes_none_for_a_while(void **st)
 	assert_true(until > now + 25000);
 	while (now + 200 < until) {
 		turn();
-		assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+		assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 				 VS_AVAIL_NONE);
 	}
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);

@@ -273,13 +273,13 @@ static void words_of_a_guest_whose_node_is_up_are_only_noted(void **st)
 	v.moid = vm1()->moid;
 	turns(2);
 	assert_true(n->kept->fresh);
-	epoch = vs_core.facts_epoch;
-	generation = vs_core.inv.generation;
+	epoch = core_facts_epoch();
+	generation = core_inv()->generation;
 	fake_tell(vm, &v);
 	assert_true(n->kept->fresh);
-	assert_int_equal(vs_core.facts_epoch, epoch);
-	assert_int_equal(vs_core.inv.generation, generation);
-	assert_string_equal(vs_vm_get(&vs_core.inv, v.moid)->guest.reason,
+	assert_int_equal(core_facts_epoch(), epoch);
+	assert_int_equal(core_inv()->generation, generation);
+	assert_string_equal(vs_vm_get(core_inv(), v.moid)->guest.reason,
 			    "a loop");
 	/* of one that boots they are heard */
 	job_starts(8, "vm1");

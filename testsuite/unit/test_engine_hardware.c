@@ -29,8 +29,8 @@ static const struct fake_vm *cloned(enum vs_adapter_type type,
 				    const struct vs_hardware *hw)
 {
 	begin(1, 1, 2, "warm");
-	vs_core.adapters[0].type = type;
-	vs_core.profiles[0].hw = *hw;
+	core_adapters()[0].type = type;
+	core_profiles()[0].hw = *hw;
 	ready();
 	clone_for(7, "vm1");
 	return fake_get("vm1");
@@ -173,9 +173,9 @@ static void what_is_no_longer_said_is_the_templates_again(void **state)
 
 	(void)state;
 	cloned(VS_ADAPTER_SRIOV, &hw);
-	vs_core.profiles[0].hw = (struct vs_hardware){ 0 };
-	vs_core.profiles[0].template_cores = 2;
-	vs_core.profiles[0].template_secure = VS_HW_NO;
+	core_profiles()[0].hw = (struct vs_hardware){ 0 };
+	core_profiles()[0].template_cores = 2;
+	core_profiles()[0].template_secure = VS_HW_NO;
 	vs_profiles_changed(&vs_core);
 	turns(2);
 	assert_true(fake_finish(FAKE_RECONFIGURE));
@@ -195,12 +195,12 @@ static void the_templates_sockets_that_dont_divide_the_vcpus_are_of_one(void **s
 	(void)st;
 	begin(1, 1, 2, "warm");
 	ready();
-	vs_core.profiles[0].template_cores = 3;
+	core_profiles()[0].template_cores = 3;
 	clone_for(7, "vm1");
 	got = &fake_get("vm1")->asked;
 	assert_int_equal(got->vcpus, 4);
 	assert_int_equal(got->cores_per_socket, 1);
-	vs_core.profiles[0].hw.cores_per_socket = 2;	/* said */
+	core_profiles()[0].hw.cores_per_socket = 2;	/* said */
 	vs_profiles_changed(&vs_core);
 	turns(2);
 	assert_true(fake_finish(FAKE_RECONFIGURE));

@@ -81,7 +81,7 @@ static void a_limit_that_changed_while_nothing_ran_is_seen(void **st)
 	two_drained();
 	limit(2);
 	assert_non_null(mkdtemp(dir));
-	vs_str_replace(&vs_core.conf->state_dir, dir);
+	vs_str_replace(&core_conf()->state_dir, dir);
 	vs_state_file_urgent();
 	vs_state_file_save(&vs_core, now);
 	text = vs_state_file_read(dir);
@@ -92,7 +92,7 @@ static void a_limit_that_changed_while_nothing_ran_is_seen(void **st)
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
 		begin(4, 1, 4, "warm");
 		vs_health_clear(&vs_core);
-		vs_core.conf->health_drains = rows[i].most;
+		core_conf()->health_drains = rows[i].most;
 		vs_state_file_read_done(false);
 		vs_state_file_load(&vs_core, text);
 		assert_int_equal(vs_health_drains("host-1"), 2);

@@ -144,7 +144,7 @@ static void an_operators_note_is_in_no_jobs_words(void **st)
 	drain("esx1", note);
 	assert_string_equal(vs_exclusion_note(&vs_core),
 		"; 1 host is left out (esx1: drained by an operator)");
-	h = vs_host_get(&vs_core.inv, "host-1");
+	h = vs_host_get(core_inv(), "host-1");
 	assert_true(vs_exclusion_explain(&vs_core, h, NULL, why, sizeof(why)));
 	assert_string_equal(why, "drained by an operator");
 	assert_int_equal(vs_job_begin(&vs_core, 9, 0, &(int) { id("vm1") }, 1,
@@ -187,7 +187,7 @@ static void shown_on(const char *name, const char *host)
 
 static const struct vs_claim *hold(const char *node)
 {
-	return vs_ledger_get(&vs_core.ledger, node);
+	return vs_ledger_get(core_ledger(), node);
 }
 
 /* DRS starts vm1 on the host whose only VF vm2 was promised. */
@@ -260,9 +260,9 @@ static void ha_restarts_a_vm_elsewhere_and_the_hold_goes_with_it(void **st)
 	assert_string_equal(hold("vm1")->host, "host-2");
 	assert_int_equal(free_on("host-1"), 1);
 	assert_int_equal(free_on("host-2"), 0);
-	assert_non_null(strstr(node_error(&vs_core.nodes[0])->text,
+	assert_non_null(strstr(node_error(&core_nodes()[0])->text,
 			       "was on esx1 and is on esx2"));
-	assert_non_null(strstr(node_error(&vs_core.nodes[0])->text, "HA"));
+	assert_non_null(strstr(node_error(&core_nodes()[0])->text, "HA"));
 }
 
 /* ---- hosts that don't answer ------------------------------------------------------ */
@@ -329,7 +329,7 @@ static void a_job_whose_vm_ha_started_elsewhere_is_requeued(void **st)
 	with_a_job();
 	vm1_comes_on("host-2", true);
 	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_NONE);
 	ntold = 0;
 	turns(30);
@@ -410,7 +410,7 @@ static void a_job_that_waits_for_a_silent_vm_is_looked_at_when_it_answers(
 	vm.moid = fake_get("vm1")->moid;
 	end_job(7, "vm1");
 	answers("host-1", false);
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_NONE);
 	fake_host(&(struct vs_vc_host){
 		.moid = "host-1", .has = VS_VC_HOST_STATE, .connected = true,

@@ -51,10 +51,10 @@ static void a_parent_that_is_not_frozen_keeps_its_clones_waiting(void **st)
 	turns(2);
 	assert_non_null(strstr(waits("vm1"), "it boots, and will be frozen"));
 	assert_int_equal(fake_sent[FAKE_INSTANT], 0);
-	now += (int64_t)vs_core.conf->boot_timeout_s * 1000;
+	now += (int64_t)core_conf()->boot_timeout_s * 1000;
 	turns(2);
 	/* an administrator's business, and no node's fault */
-	assert_non_null(strstr(vs_core.now[0].missing, "was not frozen within"));
+	assert_non_null(strstr(core_capacity()[0].missing, "was not frozen within"));
 	assert_null(heard(VS_REQUEST_FAIL, NULL));
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	assert_int_equal(fake_sent[FAKE_INSTANT], 0);
@@ -77,7 +77,7 @@ static void a_guest_that_says_why_is_heard(void **st)
 	p->guest_reason = "no such tools";
 	fake_show(p);
 	turns(2);
-	assert_non_null(strstr(vs_core.now[0].missing,
+	assert_non_null(strstr(core_capacity()[0].missing,
 			       "the guest says: no such tools"));
 }
 
@@ -124,14 +124,14 @@ static void a_copy_of_one_is_not_ours(void **st)
 	parent_stands(7, "vm1");
 	comes_up("vm1");
 	vm = fake_get("vm1");
-	assert_int_equal(vs_vm_owner(vs_vm_get(&vs_core.inv, vm->moid),
-				     vs_core.folder, vs_core.cluster_id),
+	assert_int_equal(vs_vm_owner(vs_vm_get(core_inv(), vm->moid),
+				     core_folder(), core_cluster_id()),
 			 VS_OWNER_MANAGED);
 	vs_strlcpy(vm->bios, "4211aaaa-0000-4000-8000-000000000009",
 		   sizeof(vm->bios));
 	fake_show(vm);
-	assert_int_equal(vs_vm_owner(vs_vm_get(&vs_core.inv, vm->moid),
-				     vs_core.folder, vs_core.cluster_id),
+	assert_int_equal(vs_vm_owner(vs_vm_get(core_inv(), vm->moid),
+				     core_folder(), core_cluster_id()),
 			 VS_OWNER_UNVERIFIED);
 }
 
@@ -141,8 +141,8 @@ static void it_goes_off_though_a_vm_is_missed(void **st)
 	(void)st;
 	begin_instant(2, 1);
 	parent_stands(7, "vm1");
-	vs_core.inv.by_index[0]->entering_maintenance = true;
-	node_set_missing(&vs_core.nodes[1], VS_MISSING_OBSERVED);
+	core_inv()->by_index[0]->entering_maintenance = true;
+	node_set_missing(&core_nodes()[1], VS_MISSING_OBSERVED);
 	vs_clone_sources_update(&vs_core, now + 60000);
 	vs_clone_sources_update(&vs_core, now + 70000);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
@@ -206,11 +206,11 @@ static void one_that_boots_again_has_its_memory_held(void **st)
 	fake_slow(NULL, 0);
 	turns(12);
 	p = fake_parent("parent-");
-	assert_null(vs_ledger_get(&vs_core.ledger, p->name));
+	assert_null(vs_ledger_get(core_ledger(), p->name));
 	p->on = p->frozen = false;	/* by a vCenter user */
 	fake_show(p);
 	turns(12);
-	h = vs_host_get(&vs_core.inv, "host-1");
+	h = vs_host_get(core_inv(), "host-1");
 	assert_true(vs_free_capacity_get(&vs_core)->hosts[h->index].mem_free >=
 		    450 * GB);
 	assert_int_equal(room_for("vm1"), 1);
@@ -218,12 +218,12 @@ static void one_that_boots_again_has_its_memory_held(void **st)
 	flags("vm2", WANTED);
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
-	assert_non_null(vs_ledger_get(&vs_core.ledger, p->name));
+	assert_non_null(vs_ledger_get(core_ledger(), p->name));
 	assert_true(vs_free_capacity_get(&vs_core)->hosts[h->index].mem_free <
 		    112 * GB);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turns(12);
-	assert_null(vs_ledger_get(&vs_core.ledger, p->name));
+	assert_null(vs_ledger_get(core_ledger(), p->name));
 	assert_true(vs_free_capacity_get(&vs_core)->hosts[h->index].mem_free <
 		    112 * GB);
 }

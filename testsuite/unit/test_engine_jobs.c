@@ -42,7 +42,7 @@ static int stage(void **state)
 {
 	(void)state;
 	begin(6, 2, 2, "warm");
-	vs_core.port = &port;
+	core_set_port(&port);
 	ready();
 	all_jobs = all_nodes = true;
 	waits = VS_WAITS_CAPACITY;

@@ -60,7 +60,7 @@ static void engine_start(void)
 	conf->state_dir = vs_strdup(dir);
 	conf->control_port = 0;
 	atomic_store(&in_control, true);
-	vs_core.clock = NULL;
+	core_set_clock(NULL);
 	assert_int_equal(vs_core_api_get()->start(conf, &port, &err), 0);
 	assert_true(becomes_free(false));
 }
@@ -84,7 +84,7 @@ static void an_interrupted_term_goes_on_with_what_it_knew(void **state)
 	assert_true(becomes_free(false));
 	vs_lock();
 	assert_true(vs_job_waits(7));
-	assert_int_equal(node_job(&vs_core.nodes[one]), 7);
+	assert_int_equal(node_job(&core_nodes()[one]), 7);
 	vs_unlock();
 	(api->stop)();	/* cmocka has a macro of that name */
 	assert_true(free_for_others());
@@ -105,9 +105,9 @@ static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
 	vs_lock();
 	vs_leadership_begin(&vs_core);
 	vs_unlock();
-	assert_int_equal(node_job(&vs_core.nodes[one]), 0);
+	assert_int_equal(node_job(&core_nodes()[one]), 0);
 	assert_false(vs_job_waits(7));
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_null(vs_ledger_get(core_ledger(), "vm1"));
 	assert_null(vs_avoids());
 	assert_false(vs_removal_limit_is_reached());
 	/* The VM of a node that is up stays; no job is in it. */
@@ -117,7 +117,7 @@ static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
 	fake_slow(NULL, 0);
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 0);
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_non_null(vs_ledger_get(core_ledger(), "vm1"));
 	assert_int_equal(vs_tasks_provisioning() + vs_tasks_power_ops(), 0);
 }
 

@@ -60,7 +60,7 @@ static void the_plan_counts_the_room(void **st)
 
 	(void)st;
 	run("vmxnet3", 2, 2);
-	assert_int_equal(vs_ledger_take(&vs_core.ledger, &other, &err), 0);
+	assert_int_equal(vs_ledger_take(core_ledger(), &other, &err), 0);
 	ask("leave");
 	SAYS("\"moves\":1,\"stays\":1");
 	maintenance(2, true);
@@ -81,7 +81,7 @@ static void a_host_is_safe_when_they_are_gone(void **st)
 	run("vmxnet3", 2, 3);
 	drain("esx1");
 	turns(1);
-	h = vs_host_get(&vs_core.inv, "host-1");
+	h = vs_host_get(core_inv(), "host-1");
 	vs_host_remaining_vms(&vs_core, h, &r);
 	assert_int_equal(r.moves, 2);
 	assert_int_equal(r.nodes, 0);

@@ -179,13 +179,17 @@ static void an_order_for_nodes_that_are_gone_meanwhile_is_refused(void **state)
 /* As core_start does: vCenter's inventory must be read again. */
 static void not_loaded(struct vs_core *c)
 {
-	c->epoch++;
-	c->loaded = c->found = c->ready = false;
+	(void)c;
+	core_set_epoch(core_epoch() + 1);
+	core_set_loaded(false);
+	core_set_found(false);
+	core_set_ready(false);
 }
 
 static void observing(struct vs_core *c)
 {
-	c->observe = true;
+	(void)c;
+	core_set_observe(true);
 }
 
 static void nothing_is_ordered_by_an_inventory_that_is_none_any_more(void **state)
@@ -207,7 +211,7 @@ static void nothing_is_ordered_by_an_inventory_that_is_none_any_more(void **stat
 		assert_non_null(strstr(said(rows, NODES - 1), i ?
 			"Mode=observe" : "inventory is not loaded; give it again"));
 		assert_false(vs_vm_actions_any(&node(LAST)->orders));
-		vs_core.observe = false;
+		core_set_observe(false);
 		order_end();
 	}
 }
@@ -240,19 +244,19 @@ static void orders_that_are_saved_while_the_configuration_changes_are_again(
 	assert_non_null(mkdtemp(dir));
 	snprintf(file, sizeof(file), "%s/slurm_vsphere.hints", dir);
 	many();
-	free(c->conf->state_dir);
-	c->conf->state_dir = vs_strdup(dir);
+	free(core_conf()->state_dir);
+	core_conf()->state_dir = vs_strdup(dir);
 	node("vm1")->orders.evict = true;
 	begun = saving;
 	over = never;
 	deed = fewer_nodes;
-	epoch = c->epoch;
+	epoch = core_epoch();
 	vs_state_file_dirty();
 	vs_state_file_urgent();
 	t = slurmctld_begin();
 	vs_state_file_save(c, now);
 	pthread_join(t, NULL);
-	assert_true(lent && c->epoch != epoch);
+	assert_true(lent && core_epoch() != epoch);
 	assert_true(vs_state_file_pending());
 	assert_int_equal(stat(file, &st), 0);
 	assert_int_equal(unlink(file), 0);
@@ -269,9 +273,10 @@ static void node_seen(struct vs_core *c, struct vs_node *n, void *arg)
 {
 	struct walk *w = arg;
 
+	(void)c;
 	assert_int_equal(n->id, w->seen);
 	if (w->seen++ == w->changes_at)
-		c->epoch++;
+		core_set_epoch(core_epoch() + 1);
 }
 
 /* What is found of nodes that are gone is worth nothing. */
@@ -291,9 +296,10 @@ static void host_seen(struct vs_core *c, struct vs_host *h, void *arg)
 {
 	struct walk *w = arg;
 
-	assert_ptr_equal(vs_host_get(&c->inv, h->moid), h);
+	(void)c;
+	assert_ptr_equal(vs_host_get(core_inv(), h->moid), h);
 	if (w->seen++ == w->changes_at)
-		c->epoch++;
+		core_set_epoch(core_epoch() + 1);
 	else if (w->seen == 1)
 		fake_tell(gone, VS_VC_HOST, strcmp(h->moid, "host-3") ?
 			  "host-3" : "host-4");
@@ -445,8 +451,8 @@ static void too_many_vfs_taken(void)
 static void host_in_maintenance(void)
 {
 	vs_lock();
-	vs_host_get(&vs_core.inv, "host-7")->maintenance = true;
-	vs_host_changed(&vs_core.inv, vs_host_get(&vs_core.inv, "host-7"));
+	vs_host_get(core_inv(), "host-7")->maintenance = true;
+	vs_host_changed(core_inv(), vs_host_get(core_inv(), "host-7"));
 	vs_unlock();
 }
 
@@ -496,7 +502,7 @@ static void plan_world(void)
 	struct vs_err err = { 0 };
 
 	begin(PLANNED, HOSTS, VFS, "warm");
-	vs_core.port = &plans_port;
+	core_set_port(&plans_port);
 	all_nodes = true;
 	ready();
 	bring_up(7, "vm100");
@@ -661,7 +667,7 @@ static void idle_world(void)
 		snprintf(host, sizeof(host), "host-%d", i % HOSTS + 1);
 		vm = fake_add_vm(name, "group-v1", host, true);
 		snprintf(vm->mark, sizeof(vm->mark), "%s/%s/%s",
-			 vs_core.cluster_id, name, vm->uuid);
+			 core_cluster_id(), name, vm->uuid);
 		flags(name, UP);
 	}
 	fake_pool_mb = 500;

@@ -83,7 +83,7 @@ static void each_vf_is_in_one_state(void **state)
 		       VS_EXCLUDED_FOREVER, "no VF");
 	expect_vfs(0, 0, 1, 1, 2, 0);
 	vs_exclude_end(VS_EXCLUDED_FAILED, "host-1");
-	vs_host_get(&vs_core.inv, "host-1")->connected = false;
+	vs_host_get(core_inv(), "host-1")->connected = false;
 	expect_vfs(0, 0, 1, 1, 0, 2);
 	assert_int_equal(value("hosts{state=\"disconnected\"}"), 1);
 }
@@ -92,7 +92,7 @@ static void each_vf_is_in_one_state(void **state)
  * in maintenance mode. */
 static void a_host_that_is_off_by_intent_has_lost_nothing(void **state)
 {
-	struct vs_host *h = vs_host_get(&vs_core.inv, "host-1");
+	struct vs_host *h = vs_host_get(core_inv(), "host-1");
 
 	(void)state;
 	h->standby = true;
@@ -113,24 +113,24 @@ static void a_site_that_is_observed_is_told_apart(void **state)
 {
 	(void)state;
 	assert_int_equal(value("observe"), 0);
-	vs_core.observe = true;
+	core_set_observe(true);
 	assert_int_equal(value("observe"), 1);
-	vs_core.observe = false;
+	core_set_observe(false);
 }
 
 /* Fewer VFs than it had, and fewer than are in use. */
 static void vfs_that_went_are_lost_and_too_many_are_below_zero(void **state)
 {
-	struct vs_host *h = vs_host_get(&vs_core.inv, "host-1");
+	struct vs_host *h = vs_host_get(core_inv(), "host-1");
 
 	(void)state;
 	h->pfs[0].vfs = 3;
-	vs_host_changed(&vs_core.inv, h);
+	vs_host_changed(core_inv(), h);
 	expect_vfs(3, 0, 0, 0, 0, 1);
 	bring_up(7, "vm1");
 	bring_up(8, "vm2");
 	h->pfs[0].vfs = 1;
-	vs_host_changed(&vs_core.inv, h);
+	vs_host_changed(core_inv(), h);
 	expect_vfs(-1, 0, 2, 0, 0, 3);
 }
 
@@ -267,7 +267,7 @@ static void a_wait_begins_with_the_first_refusal_for_vfs(void **state)
 
 static void what_vcenter_calls_a_host_breaks_no_line(void **state)
 {
-	struct vs_host *h = vs_host_get(&vs_core.inv, "host-1");
+	struct vs_host *h = vs_host_get(core_inv(), "host-1");
 	VS_FREE char *text = NULL;
 
 	(void)state;

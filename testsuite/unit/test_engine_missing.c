@@ -231,7 +231,7 @@ static void after_a_start_the_slurmd_decides(void **st)
 	(void)st;
 	up_with(0);
 	node_forget_last_vm(node("vm1"));
-	vs_core.started = false;
+	core_set_started(false);
 	restored_without("vm1");
 	turns(100);
 	assert_int_equal(node_missing(node("vm1")), VS_MISSING_SLURM);

@@ -205,7 +205,7 @@ static void hosts(void)
 static void foreign_vms(void)
 {
 	int k = (int)model_random(MODEL_NODES);
-	const char *name = vs_core.nodes[k].name;
+	const char *name = core_nodes()[k].name;
 	struct fake_vm *vm = fake_get(name);
 
 	if (!vm && model.events && !model.lost && model_chance(8)) {
@@ -265,7 +265,7 @@ static void world_begins(unsigned seed, FILE *story)
 	begin(MODEL_NODES, HOSTS, VFS, model.retention);
 	fake_trace_to(trace);
 	vs_leadership_begin(c);
-	c->port = &model_port;
+	core_set_port(&model_port);
 	vs_outbox_prep_set(&model_prep);
 	vs_client_renew_clear();
 	vs_state_file_read_done(true);
@@ -296,9 +296,9 @@ static void world_turns(int t)
 	breakers_clear();
 	/* svf vm forget, as the reason of its node says */
 	for (int k = 0; k < MODEL_NODES; k++)
-		if (node_missing(&vs_core.nodes[k]) && !model_vm(k)) {
-			vs_missing_forget(&vs_core.nodes[k]);
-			vs_node_mark_changed(&vs_core.nodes[k]);
+		if (node_missing(&core_nodes()[k]) && !model_vm(k)) {
+			vs_missing_forget(&core_nodes()[k]);
+			vs_node_mark_changed(&core_nodes()[k]);
 		}
 }
 

@@ -55,8 +55,8 @@ static void a_prolog_is_answered_at_its_timeout_and_no_boot_runs_out(void **stat
 	fputs("not an id\n", f);
 	fclose(f);
 	begin(1, 1, 1, "warm");
-	vs_core.vc = NULL;
-	vs_core.clock = NULL;
+	core_set_vc(NULL);
+	core_set_clock(NULL);
 	conf->state_dir = vs_strdup(dir);
 	conf->control_port = 0;
 	conf->prolog_timeout_s = 1;

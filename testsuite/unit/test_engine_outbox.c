@@ -26,17 +26,17 @@ static void slurm_answers(int with)
 	static const struct vs_slurm_ops answers = {
 		.node_set = port_asks,
 	};
-	const struct vs_slurm_ops *was = vs_core.port;
+	const struct vs_slurm_ops *was = core_port();
 	int64_t push_ms = now;
 
 	answer = with;
 	asked[0] = '\0';
-	vs_core.port = &answers;
+	core_set_port(&answers);
 	for (size_t i = 0; i < ntold; i++)
 		if (told[i].kind == VS_REQUEST_REBUILD ||
 		    told[i].kind == VS_REQUEST_POWER_UP)
 			vs_outbox_send(&vs_core, &told[i], 1, now, &push_ms);
-	vs_core.port = was;
+	core_set_port(was);
 	ntold = 0;
 }
 

@@ -14,7 +14,7 @@ static int stage(void **state)
 {
 	(void)state;
 	begin(4, 2, 2, "warm");
-	vs_core.port = &port;
+	core_set_port(&port);
 	all_nodes = true;
 	vs_paces_clear();
 	ready();
@@ -90,11 +90,11 @@ static void places_are_those_that_the_job_gets(void **state)
 	assert_int_equal(vs_job_begin(&vs_core, 7, 0, ids, 3, &err), 0);
 	for (size_t i = 0; i < 3; i++) {
 		const char *name = vs_j_str(vs_j_get(row(&doc, i), "node"));
-		const struct vs_claim *h = vs_ledger_get(&vs_core.ledger, name);
+		const struct vs_claim *h = vs_ledger_get(core_ledger(), name);
 
 		assert_non_null(h);
 		assert_string_equal(vs_j_str(vs_j_get(row(&doc, i), "host")),
-				    vs_host_get(&vs_core.inv, h->host)->name);
+				    vs_host_get(core_inv(), h->host)->name);
 		assert_string_equal(vs_j_str(vs_j_get(row(&doc, i), "pf")),
 				    h->cards[0].pf);
 	}
@@ -106,32 +106,31 @@ static void an_observer_is_told_the_same(void **state)
 	struct vs_jdoc real = asked("vm[1-3]"), doc;
 
 	(void)state;
-	vs_core.observe = true;
+	core_set_observe(true);
 	doc = asked("vm[1-3]");
 	assert_int_equal(number(&doc, "calls"), 6);
 	assert_string_equal(vs_j_str(vs_j_get(row(&doc, 2), "host")),
 			    vs_j_str(vs_j_get(row(&real, 2), "host")));
 	vs_jdoc_free(&doc);
-	vs_strlcpy(vs_core.unserved, "DRS chooses hosts by itself",
-		   sizeof(vs_core.unserved));
+	core_set_unserved("DRS chooses hosts by itself");
 	doc = asked("vm[1-3]");
 	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "text")),
-			    vs_core.unserved);
+			    core_unserved());
 	vs_jdoc_free(&doc);
 	vs_jdoc_free(&real);
-	vs_core.observe = false;
-	vs_core.unserved[0] = '\0';
+	core_set_observe(false);
+	core_set_unserved("");
 }
 
 /* The placement runs on a copy: what is said of hosts is of that copy, too. */
 static void an_observer_is_told_why_hosts_are_left_out(void **state)
 {
-	struct vs_host *h = vs_host_get(&vs_core.inv, "host-2");
+	struct vs_host *h = vs_host_get(core_inv(), "host-2");
 	const char *text;
 	struct vs_jdoc doc;
 
 	(void)state;
-	vs_core.observe = true;
+	core_set_observe(true);
 	vs_exclude_set(VS_EXCLUDED_DRAINED, "host-1", NULL, VS_EXCLUDED_FOREVER,
 		       "drained by an operator: its disk");
 	for (int i = 0; i < h->npfs; i++)
@@ -143,13 +142,13 @@ static void an_observer_is_told_why_hosts_are_left_out(void **state)
 	    !strstr(text, "(a start failed there)"))
 		fail_msg("%s", text);
 	vs_jdoc_free(&doc);
-	vs_core.observe = false;
+	core_set_observe(false);
 	vs_avoids_clear();
 }
 
 static void a_question_leaves_nothing_behind(void **state)
 {
-	uint64_t before = vs_core.ledger.generation;
+	uint64_t before = core_ledger()->generation;
 	struct vs_jdoc doc;
 
 	(void)state;
@@ -158,8 +157,8 @@ static void a_question_leaves_nothing_behind(void **state)
 	doc = asked("vm[1-4],other");
 	assert_int_equal(number(&doc, "others"), 1);
 	vs_jdoc_free(&doc);
-	assert_true(vs_core.ledger.generation == before);
-	assert_null(vs_core.ledger.holds);
+	assert_true(core_ledger()->generation == before);
+	assert_null(core_ledger()->holds);
 	assert_null(vs_refusals());
 	turns(3);
 	assert_int_equal(sent(), 0);
@@ -207,7 +206,7 @@ static void one_that_must_move_is_relocated_first(void **state)
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
 	powered_down("vm1");
-	h = vs_host_get(&vs_core.inv, fake_get("vm1")->host);
+	h = vs_host_get(core_inv(), fake_get("vm1")->host);
 	vs_exclude_set(VS_EXCLUDED_DRAINED, h->moid, NULL,
 		       VS_EXCLUDED_FOREVER, "drained");
 	before = sent();
@@ -238,7 +237,7 @@ static void what_lacks_is_said_in_the_words_of_a_waiting_job(void **state)
 
 	(void)state;
 	begin(6, 2, 2, "warm");
-	vs_core.port = &port;
+	core_set_port(&port);
 	ready();
 	bring_up(7, "vm6");
 	doc = asked("vm[1-4]");
@@ -257,7 +256,7 @@ static void of_a_job_that_waits_only_what_lacks_a_place_waits(void **state)
 
 	(void)state;
 	begin(3, 2, 2, "warm");
-	vs_core.port = &port;
+	core_set_port(&port);
 	ready();
 	bring_up(7, "vm2");
 	end_job(7, "vm2");
@@ -291,7 +290,7 @@ static void gives_way(const char *nodes, const char *vm)
 static void all_vfs_with_four(void)
 {
 	begin(6, 2, 2, "warm");
-	vs_core.port = &port;
+	core_set_port(&port);
 	ready();
 	for (int i = 1; i <= 4; i++) {
 		char name[8];
@@ -335,10 +334,10 @@ static void idle_vms_that_would_give_way_are_named(void **state)
 	vs_jdoc_free(&doc);
 	/* no VM was asked to go */
 	turns(3);
-	assert_false(vs_node_is(&vs_core.nodes[id("vm1")], VS_COND_VACATE));
-	assert_false(vs_node_is(&vs_core.nodes[id("vm2")], VS_COND_VACATE));
+	assert_false(vs_node_is(&core_nodes()[id("vm1")], VS_COND_VACATE));
+	assert_false(vs_node_is(&core_nodes()[id("vm2")], VS_COND_VACATE));
 	/* one that goes already */
-	vs_node_condition(&vs_core.nodes[id("vm2")], VS_COND_VACATE, true);
+	vs_node_condition(&core_nodes()[id("vm2")], VS_COND_VACATE, true);
 	gives_way("vm5", "vm2");
 	all_nodes = false;
 	doc = asked("vm5");
@@ -353,7 +352,7 @@ static void what_no_host_will_ever_hold_is_no_plan(void **state)
 
 	(void)state;
 	begin(6, 2, 2, "warm");
-	vs_core.port = &port;
+	core_set_port(&port);
 	ready();
 	assert_null(vs_core_plan("vm[1-5]", USER, &err));
 	assert_string_equal(err.text, "can never run on the nodes that Slurm "
@@ -394,7 +393,7 @@ static void what_is_no_list_of_nodes_is_refused(void **state)
 
 static const struct vs_profile *profile(void)
 {
-	return vs_core.nodes[0].profile;
+	return core_nodes()[0].profile;
 }
 
 static void durations_are_a_moving_mean_by_template(void **state)
@@ -453,7 +452,7 @@ static void the_estimate_is_the_slowest_nodes_way(void **state)
 	(void)state;
 	assert_false(vs_j_bool(vs_j_get(vs_j_root(&doc), "measured")));
 	assert_int_equal(number(&doc, "seconds"),
-			 vs_core.conf->slurm.resume_timeout_s);
+			 core_conf()->slurm.resume_timeout_s);
 	vs_jdoc_free(&doc);
 	measured();
 	doc = asked("vm[1-2]");
@@ -469,13 +468,13 @@ static void the_estimate_knows_the_budgets(void **state)
 
 	(void)state;
 	measured();
-	vs_core.conf->provision_max = 2;
+	core_conf()->provision_max = 2;
 	doc = asked("vm[1-4]");
 	assert_int_equal(number(&doc, "seconds"), 16 + 4 + 20);
 	assert_int_equal(vs_j_int(vs_j_get(row(&doc, 3), "seconds")), 32);
 	vs_jdoc_free(&doc);
-	vs_core.conf->provision_max = 20;
-	vs_core.conf->host_max = 1;	/* two hosts */
+	core_conf()->provision_max = 20;
+	core_conf()->host_max = 1;	/* two hosts */
 	doc = asked("vm[1-4]");
 	/* each host: clone, clone, power-on, power-on */
 	assert_int_equal(number(&doc, "seconds"), 2 * 8 + 2 * 4 + 20);

@@ -121,7 +121,7 @@ static void a_vm_of_ours_that_no_node_stands_for_ends_it(void **state)
 	(void)state;
 	begin_asleep(1);
 	vm = fake_add_vm("vm9", "group-v1", "host-1", false);
-	snprintf(vm->mark, sizeof(vm->mark), "%s/vm9/%s", vs_core.cluster_id,
+	snprintf(vm->mark, sizeof(vm->mark), "%s/vm9/%s", core_cluster_id(),
 		 vm->uuid);
 	fake_show(vm);
 	pass_s(2);

@@ -51,10 +51,10 @@ static void nothing_is_made_while_vcenter_is_only_observed(void **state)
 {
 	(void)state;
 	stage(2, 1, 2, "warm", 4);
-	vs_core.observe = true;
+	core_set_observe(true);
 	planned(7, "vm1", 10);
 	plan_is_read();
-	vs_core.observe = false;
+	core_set_observe(false);
 	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
 }
@@ -95,7 +95,7 @@ static void what_is_planned_for_later_waits(void **state)
 {
 	(void)state;
 	stage(2, 1, 2, "warm", 4);
-	vs_core.conf->slurm.suspend_time_s = 100;
+	core_conf()->slurm.suspend_time_s = 100;
 	planned(7, "vm1", HOUR);
 	plan_is_read();
 	assert_int_equal(vs_plans.nahead, 0);
@@ -137,7 +137,7 @@ static void half_of_the_budget_stays_with_jobs(void **state)
 {
 	(void)state;
 	stage(8, 2, 8, "warm", 8);
-	vs_core.conf->provision_max = 4;
+	core_conf()->provision_max = 4;
 	for (int i = 1; i <= 8; i++) {
 		char name[8];
 
@@ -183,11 +183,11 @@ static void a_vm_is_cloned_alone_where_a_vf_comes_free_later(void **state)
 	plan_is_read();
 	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_null(vs_ledger_get(core_ledger(), "vm2"));
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(3);
 	assert_false(fake_get("vm2")->on);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_null(vs_ledger_get(core_ledger(), "vm2"));
 	assert_int_equal(free_on("host-1"), 0);
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 	/* The VF is there: one call is left. */
@@ -292,7 +292,7 @@ static void a_job_takes_its_vm_while_that_is_cloned(void **state)
 	end_job(1, "vm1");
 	powered_down("vm1");
 	assert_int_equal(job_begin(2, "vm2", NULL), 0);
-	host = vs_ledger_get(&vs_core.ledger, "vm2")->host;
+	host = vs_ledger_get(core_ledger(), "vm2")->host;
 	flags("vm2", BOOT);
 	turns(2);
 	assert_int_equal(fake_cancels, 0);
@@ -356,7 +356,7 @@ static void a_node_is_powered_up_while_its_jobs_vf_is_on_its_way(void **state)
 	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm2"));
 	flags("vm2", VS_NODE_POWERING_UP);
 	turns(5);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_null(vs_ledger_get(core_ledger(), "vm2"));
 	sent = fake_sent[FAKE_POWER_ON];
 	flags("vm1", GOING);
 	turn();
@@ -403,10 +403,10 @@ static void a_vf_that_came_goes_to_the_job_before(void **state)
 	refused_now(6, "vm3", 1);	/* as urgent, and older */
 	powered_down("vm1");
 	turns(20);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_null(vs_ledger_get(core_ledger(), "vm2"));
 	now += VS_PENDING_FRESH_MS;	/* it waits no longer */
 	turns(2);
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_non_null(vs_ledger_get(core_ledger(), "vm2"));
 }
 
 /* vm3 and vm4, on a host each, wait for the VFs of vm1 and vm2. */
@@ -438,10 +438,10 @@ static void each_vm_takes_the_vf_that_comes_free_where_it_lies(void **state)
 	flags("vm4", VS_NODE_POWERING_UP);
 	turns(2);
 	powered_down(first);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm3"));
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm4"));
+	assert_null(vs_ledger_get(core_ledger(), "vm3"));
+	assert_non_null(vs_ledger_get(core_ledger(), "vm4"));
 	powered_down(strcmp(first, "vm1") ? "vm1" : "vm2");
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm3"));
+	assert_non_null(vs_ledger_get(core_ledger(), "vm3"));
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
 }
 
@@ -450,10 +450,10 @@ static void nor_is_it_taken_from_one_whose_power_up_is_not_seen_yet(void **state
 {
 	(void)state;
 	powered_down(two_wait_for_vfs());
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm3"));
+	assert_null(vs_ledger_get(core_ledger(), "vm3"));
 	flags("vm4", VS_NODE_POWERING_UP);
 	turns(2);
-	assert_non_null(vs_ledger_get(&vs_core.ledger, "vm4"));
+	assert_non_null(vs_ledger_get(core_ledger(), "vm4"));
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
 }
 

@@ -116,7 +116,7 @@ static void the_datastore_keeps_room_for_what_jobs_may_begin(void **state)
 	stage(2, 1, 1, "off", 4);
 	fake_disk_mb = disk_mb;
 	fake_template("vm-tpl", NULL);
-	vs_core.conf->provision_max = 3;
+	core_conf()->provision_max = 3;
 	bring_up(1, "vm1");
 	planned(2, "vm2", 100);
 	ends(1, "vm1", 90);
@@ -135,7 +135,7 @@ static void half_of_a_hosts_budget_stays_with_jobs(void **state)
 {
 	(void)state;
 	stage(4, 1, 2, "off", 4);
-	vs_core.conf->host_max = 4;
+	core_conf()->host_max = 4;
 	bring_up(1, "vm1");
 	assert_int_equal(job_begin(3, "vm3", NULL), 0);
 	flags("vm3", BOOT);
@@ -160,7 +160,7 @@ static void nothing_is_begun_while_jobs_take_the_whole_budget(void **state)
 {
 	(void)state;
 	stage(3, 1, 4, "warm", 4);
-	vs_core.conf->provision_max = 1;
+	core_conf()->provision_max = 1;
 	assert_int_equal(job_begin(1, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turns(2);
@@ -239,9 +239,9 @@ static void a_device_beside_the_vf_is_made_ahead_for_once(void **state)
 	begin(3, 1, 8, "off");
 	conf_other_from(conf, 3, "dynamic-directpath");
 	begin_as(conf);
-	vs_core.adapters[1].vendor = 0x10de;
-	vs_core.adapters[1].device = 0x20b0;
-	vs_core.adapters[0].with = &vs_core.adapters[1];
+	core_adapters()[1].vendor = 0x10de;
+	core_adapters()[1].device = 0x20b0;
+	core_adapters()[0].with = &core_adapters()[1];
 	prefetch_is(4);
 	ready();
 	fake_host(&h);

@@ -238,7 +238,7 @@ static void rights_in_excess_are_told_to_operators_and_stop_nothing(void **st)
 {
 	(void)st;
 	begin(1, 1, 1, "warm");
-	vs_core.port = &port;
+	core_set_port(&port);
 	fake_excess = "Host.Config.Maintenance";
 	ready();
 	assert_string_equal(refusal("vm1"), "");
@@ -254,11 +254,11 @@ static void more_names_than_vfs_are_refused_unless_allowed(void **st)
 {
 	(void)st;
 	begin(3, 1, 2, "warm");
-	vs_core.conf->oversubscribe_names = false;
+	core_conf()->oversubscribe_names = false;
 	ready();
 	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce for 2 VFs");
-	vs_core.conf->oversubscribe_names = true;
-	vs_hosts_reordered(&vs_core.inv);
+	core_conf()->oversubscribe_names = true;
+	vs_hosts_reordered(core_inv());
 	turn();
 	assert_string_equal(refusal("vm1"), "");
 }
@@ -269,20 +269,20 @@ static void nodes_count_by_the_vfs_that_each_takes(void **st)
 
 	(void)st;
 	begin(3, 1, 6, "warm");
-	vs_core.conf->oversubscribe_names = false;
-	a = &vs_core.adapters[0];
+	core_conf()->oversubscribe_names = false;
+	a = &core_adapters()[0];
 	a->per_node = 2;
 	ready();
 	assert_string_equal(refusal("vm1"), "");
 	a->per_node = 3;
-	vs_hosts_reordered(&vs_core.inv);
-	vs_checks.judged_epoch = vs_core.epoch + 1;
+	vs_hosts_reordered(core_inv());
+	vs_checks.judged_epoch = core_epoch() + 1;
 	turn();
 	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce, which take 9 VFs, for 6 VFs");
 	a->per_node = 2;
 	a->rails = true;
-	vs_hosts_reordered(&vs_core.inv);
-	vs_checks.judged_epoch = vs_core.epoch + 1;
+	vs_hosts_reordered(core_inv());
+	vs_checks.judged_epoch = core_epoch() + 1;
 	turn();
 	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce with PerNode=2: the hosts have room for 0 of them, each VF on a PF of its own");
 }
@@ -291,12 +291,12 @@ static void a_named_pf_that_is_no_uplink_anywhere_is_refused(void **st)
 {
 	(void)st;
 	begin(1, 2, 1, "warm");
-	vs_strlcpy(vs_core.adapters[0].pf, "0000:99:00.0", VS_PCI_LEN);
+	vs_strlcpy(core_adapters()[0].pf, "0000:99:00.0", VS_PCI_LEN);
 	ready();
 	HAS(refusal("vm1"), "PF=0000:99:00.0 is on no host an uplink of Network=NET");
 	assert_true(vs_query_ever(&vs_core, (int[]) { 0 }, 1, NULL));
-	vs_strlcpy(vs_core.adapters[0].pf, "0000:3b:00.0", VS_PCI_LEN);
-	vs_hosts_reordered(&vs_core.inv);	/* as a new configuration does */
+	vs_strlcpy(core_adapters()[0].pf, "0000:3b:00.0", VS_PCI_LEN);
+	vs_hosts_reordered(core_inv());	/* as a new configuration does */
 	beat();
 	assert_string_equal(refusal("vm1"), "");
 }
@@ -314,7 +314,7 @@ static void a_host_of_which_nothing_is_known_may_have_the_pf(void **st)
 	(void)st;
 	begin(1, 2, 0, "warm");
 	fake_load();
-	vs_host_get(&vs_core.inv, "host-2")->pfs_known = false;
+	vs_host_get(core_inv(), "host-2")->pfs_known = false;
 	fake_slow(NULL, 0);
 	turn();
 	assert_null(strstr(refusal("vm1"), "on no host"));
@@ -354,7 +354,7 @@ static void observe_says_what_it_would_do_and_does_nothing(void **st)
 
 	(void)st;
 	begin(2, 2, 1, "warm");
-	vs_core.observe = true;
+	core_set_observe(true);
 	ready();
 	wants[0] = id("vm1");
 	wants[1] = id("vm2");
@@ -377,20 +377,20 @@ static void observe_says_what_it_would_do_and_does_nothing(void **st)
 	flags("vm1", BOOT);
 	turns(20);
 	assert_int_equal(sent(), 0);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_null(vs_ledger_get(core_ledger(), "vm1"));
 }
 
 static void observe_needs_no_rights_and_says_which_it_would(void **st)
 {
 	(void)st;
 	begin(1, 1, 1, "warm");
-	vs_core.port = &port;
-	vs_core.observe = true;
+	core_set_port(&port);
+	core_set_observe(true);
 	fake_lack = (struct vs_vc_missing_privilege) { "Folder", "slurm", "A.B",
 		VS_VC_FOR_JOBS };
 	ready();
 	HAS(vs_query_blocked(&vs_core), "Mode=observe");
-	assert_string_equal(vs_core.unserved, "");
+	assert_string_equal(core_unserved(), "");
 	the_operator = 1000;
 	assert_true(status_says("for Mode=manage the account lacks privileges on Folder=slurm: A.B"));
 }
@@ -410,7 +410,8 @@ static void mode(const char *m)
 	vs_calls_lost(&vs_core);
 	vs_setup_apply(&vs_core, conf_of(m));
 	vs_setup_macs(&vs_core);
-	vs_core.ready = vs_core.loaded = false;
+	core_set_ready(false);
+	core_set_loaded(false);
 	ready();
 }
 

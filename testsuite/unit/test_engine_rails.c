@@ -28,8 +28,8 @@ static void begin_rails(int nodes)
 	};
 
 	begin(nodes, 1, 4, "off");
-	vs_core.adapters[0].per_node = 2;
-	vs_core.adapters[0].rails = true;
+	core_adapters()[0].per_node = 2;
+	core_adapters()[0].rails = true;
 	vs_setup_macs(&vs_core);
 	ready();
 	fake_host(&h);
@@ -58,7 +58,7 @@ static void a_clone_brings_a_card_for_each_rail(void **state)
 	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 0);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turn();
-	assert_string_equal(vs_claim_pfs(vs_ledger_get(&vs_core.ledger, "vm1"),
+	assert_string_equal(vs_claim_pfs(vs_ledger_get(core_ledger(), "vm1"),
 					 pfs), A "," B);
 }
 
@@ -86,8 +86,8 @@ static void a_card_too_many_goes_with_a_reconfiguration(void **state)
 	(void)state;
 	begin_rails(1);
 	clone_for(7, "vm1");
-	vs_core.adapters[0].per_node = 1;	/* a new configuration */
-	vs_core.adapters[0].rails = false;
+	core_adapters()[0].per_node = 1;	/* a new configuration */
+	core_adapters()[0].rails = false;
 	vs_profiles_changed(&vs_core);
 	turns(3);
 	assert_true(fake_finish(FAKE_RECONFIGURE));
@@ -95,7 +95,7 @@ static void a_card_too_many_goes_with_a_reconfiguration(void **state)
 	assert_int_equal(fake_get("vm1")->nmore, 0);
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
-	assert_int_equal(vs_ledger_get(&vs_core.ledger, "vm1")->ncards, 1);
+	assert_int_equal(vs_ledger_get(core_ledger(), "vm1")->ncards, 1);
 }
 
 static void the_ledger_is_rebuilt_from_what_vcenter_shows(void **state)
@@ -105,10 +105,10 @@ static void the_ledger_is_rebuilt_from_what_vcenter_shows(void **state)
 	(void)state;
 	begin_rails(1);
 	bring_up(7, "vm1");
-	vs_ledger_clear(&vs_core.ledger);
+	vs_ledger_clear(core_ledger());
 	vs_node_mark_changed(vs_node_named(&vs_core, "vm1"));
 	turns(2);
-	h = vs_ledger_get(&vs_core.ledger, "vm1");
+	h = vs_ledger_get(core_ledger(), "vm1");
 	assert_non_null(h);
 	assert_int_equal(h->state, VS_CLAIM_IN_USE);
 	assert_true(vs_claim_is_on(h, (const struct vs_claim_vf []) {
@@ -148,8 +148,8 @@ static void idle_vms_of_one_host_go_together_for_one_that_needs_both(void **st)
 	refuse(20, &want, 1, 1, "no VF");
 	turns(3);
 	for (int i = 0; i < 4; i++) {
-		const char *name = vs_core.nodes[i].name;
-		const char *at = vs_ledger_get(&vs_core.ledger, name)->host;
+		const char *name = core_nodes()[i].name;
+		const char *at = vs_ledger_get(core_ledger(), name)->host;
 
 		if (!heard(VS_REQUEST_POWER_DOWN, name))
 			continue;
@@ -188,9 +188,9 @@ static void a_device_that_no_host_offers_is_refused_by_its_ids(void **st)
 	begin(1, 2, 1, "warm");
 	conf_other_from(conf, 1, "dynamic-directpath");
 	begin_as(conf);
-	vs_core.adapters[1].vendor = 0x10de;
-	vs_core.adapters[1].device = 0x20b0;
-	vs_core.adapters[0].with = &vs_core.adapters[1];
+	core_adapters()[1].vendor = 0x10de;
+	core_adapters()[1].device = 0x20b0;
+	core_adapters()[0].with = &core_adapters()[1];
 	ready();
 	assert_int_equal(vs_job_begin(&vs_core, 99, 0, (int[]) { 0 }, 1, &err),
 			 -1);

@@ -10,7 +10,7 @@ static void idle_without_vf(const char *name)
 {
 	struct fake_vm *vm = fake_add_vm(name, "group-v1", "host-1", true);
 
-	snprintf(vm->mark, sizeof(vm->mark), "%s/%s/%s", vs_core.cluster_id,
+	snprintf(vm->mark, sizeof(vm->mark), "%s/%s/%s", core_cluster_id(),
 		 name, vm->uuid);
 	flags(name, UP);
 }
@@ -207,8 +207,8 @@ static void a_vgpu_of_another_profile_gives_way(void **state)
 	end_job(7, "vm1");
 	wants[0] = id("vm4");
 	wants[1] = id("vm5");
-	assert_true(vs_forecast_shared(&vs_core, vs_core.nodes[0].profile,
-				       vs_core.nodes[3].profile));
+	assert_true(vs_forecast_shared(&vs_core, core_nodes()[0].profile,
+				       core_nodes()[3].profile));
 	assert_int_equal(vs_query_capacity(&vs_core, wants, 2, NULL, NULL, 0),
 			 0);
 	refuse(8, wants, 2, 2, "no vGPU");

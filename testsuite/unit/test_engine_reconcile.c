@@ -124,7 +124,7 @@ static void a_hold_that_nobody_needs_ends(void **st)
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	assert_int_equal(free_on("host-1"), 0);
 	/* The job is gone, and Slurm has not reported that. */
-	node_set_job(&vs_core.nodes[0], 0);
+	node_set_job(&core_nodes()[0], 0);
 	vs_nodes_mark_changed(&vs_core);
 	turns(40);
 	while (fake_finish(FAKE_CLONE))

@@ -27,7 +27,7 @@ static const struct vs_slurm_ops port = { .nodes_read = nodes_read };
 static void start(int nodes)
 {
 	begin(nodes, 2, 8, "warm");
-	vs_core.port = &port;
+	core_set_port(&port);
 	vs_orphans_clear();
 	now += 1000;		/* the next turn looks for orphans */
 	vs_removal_clear();
@@ -39,7 +39,7 @@ static struct fake_vm *ours(const char *name, bool on)
 {
 	struct fake_vm *vm = fake_add_vm(name, "group-v1", "host-1", on);
 
-	snprintf(vm->mark, sizeof(vm->mark), "%s/%s/%s", vs_core.cluster_id,
+	snprintf(vm->mark, sizeof(vm->mark), "%s/%s/%s", core_cluster_id(),
 		 name, vm->uuid);
 	return vm;
 }
@@ -159,16 +159,16 @@ static void a_large_site_may_lose_its_twentieth(void **st)
 
 static void flag_all(uint32_t f)
 {
-	for (size_t i = 0; i < vs_core.nnodes; i++)
-		flags(vs_core.nodes[i].name, f);
+	for (size_t i = 0; i < core_nnodes(); i++)
+		flags(core_nodes()[i].name, f);
 }
 
 static void warm_up(void)
 {
 	ready();
 	for (uint32_t i = 0; i < 8; i++) {
-		bring_up(100 + i, vs_core.nodes[i].name);
-		end_job(100 + i, vs_core.nodes[i].name);
+		bring_up(100 + i, core_nodes()[i].name);
+		end_job(100 + i, core_nodes()[i].name);
 	}
 }
 
@@ -201,7 +201,7 @@ static void vms_on_under_powered_down_nodes_are_counted(void **st)
 		turns(2);
 	assert_int_equal(fake_sent[FAKE_POWER_OFF], 3);
 	assert_true(vs_removal_limit_is_reached());
-	assert_non_null(strstr(node_error(&vs_core.nodes[7])->text, "svf reconcile"));
+	assert_non_null(strstr(node_error(&core_nodes()[7])->text, "svf reconcile"));
 	assert_int_equal(vs_removal_confirm(&vs_core), 5);
 	turns(5);
 	while (fake_finish(FAKE_POWER_OFF))
@@ -229,8 +229,8 @@ static void restart(void)
 static void hints_on(int nodes)
 {
 	start(nodes);
-	free((char *)vs_core.conf->state_dir);
-	vs_core.conf->state_dir = vs_strdup(dir);
+	free((char *)core_conf()->state_dir);
+	core_conf()->state_dir = vs_strdup(dir);
 	vs_state_file_read_done(true);
 	vs_state_file_urgent();
 }
@@ -300,7 +300,7 @@ static void a_power_down_of_slurms_outlives_a_restart(void **st)
 	(void)st;
 	hints_on(8);
 	warm_up();
-	first = vs_node_vm(&vs_core, &vs_core.nodes[0])->moid;
+	first = vs_node_vm(&vs_core, &core_nodes()[0])->moid;
 	assert_false(vs_removal_was_requested("vm1", first));
 	flag_all(GOING);
 	turns(3);
@@ -312,16 +312,16 @@ static void a_power_down_of_slurms_outlives_a_restart(void **st)
 	vs_state_file_save(&vs_core, now);
 	restart();
 	assert_true(vs_removal_was_requested("vm1", first));
-	for (size_t i = 0; i < vs_core.nnodes; i++) {
-		vs_node_condition(&vs_core.nodes[i], VS_COND_REMOVABLE, false);
-		vs_retry_pause(&vs_core.nodes[i], 0);
+	for (size_t i = 0; i < core_nnodes(); i++) {
+		vs_node_condition(&core_nodes()[i], VS_COND_REMOVABLE, false);
+		vs_retry_pause(&core_nodes()[i], 0);
 	}
 	flag_all(DOWN);
 	second();			/* what failed is looked at first */
 	while (fake_finish(FAKE_POWER_OFF))
 		turns(2);
-	for (size_t i = 0; i < vs_core.nnodes; i++)
-		assert_int_equal(vs_node_vm(&vs_core, &vs_core.nodes[i])->power,
+	for (size_t i = 0; i < core_nnodes(); i++)
+		assert_int_equal(vs_node_vm(&vs_core, &core_nodes()[i])->power,
 				 VS_POWER_OFF);
 	assert_false(vs_removal_limit_is_reached());
 	vs_removal_clear();
@@ -337,8 +337,8 @@ static void what_slurm_asked_for_is_no_leave_for_more(void **st)
 
 	(void)st;
 	eight_warm();
-	name = vs_core.nodes[0].name;
-	vm = vs_node_vm(&vs_core, &vs_core.nodes[0])->moid;
+	name = core_nodes()[0].name;
+	vm = vs_node_vm(&vs_core, &core_nodes()[0])->moid;
 	flag_all(GOING);
 	turns(1);
 	assert_true(vs_removal_was_requested(name, vm));
@@ -443,12 +443,14 @@ static void vm2_leaves(void)
 	vs_setup_apply(&vs_core, conf_make(1, "warm", 1024));
 	vs_setup_macs(&vs_core);
 	flags("vm1", DOWN);
-	vs_core.found = vs_core.loaded = vs_core.ready = false;
+	core_set_found(false);
+	core_set_loaded(false);
+	core_set_ready(false);
 	vs_calls_lost(&vs_core);
 	fake_load();
 	fake_slow(&t, 1);
 	turns(25);
-	assert_true(vs_core.ready);
+	assert_true(core_ready());
 	assert_int_equal(job_begin(8, "vm1", NULL), -1);
 	fake_slow(&t, 1);
 	turns(25);
@@ -465,7 +467,7 @@ static void a_node_that_leaves_the_file_keeps_its_vf_while_it_starts(void **st)
 	vm->on = true;
 	fake_show(vm);
 	turns(11);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_null(vs_ledger_get(core_ledger(), "vm2"));
 	assert_int_equal(free_on("host-1"), 0);		/* its card's */
 	assert_int_equal(job_begin(8, "vm1", NULL), -1);
 	vm->on = false;
@@ -480,7 +482,7 @@ static void it_gets_free_when_its_start_has_come_to_nothing(void **st)
 	vm2_leaves();
 	fake_slow(NULL, 0);
 	turns(11);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm2"));
+	assert_null(vs_ledger_get(core_ledger(), "vm2"));
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 }
 

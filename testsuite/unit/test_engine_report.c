@@ -62,7 +62,7 @@ static int stage(void **state)
 {
 	(void)state;
 	begin(1, 1, 1, "warm");
-	vs_core.port = &port;
+	core_set_port(&port);
 	ready();
 	all_jobs = all_nodes = false;
 	the_operator = -1;
@@ -243,16 +243,16 @@ static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 	int one = id("vm1");
 
 	(void)state;
-	vs_core.port = &to;
+	core_set_port(&to);
 	vs_outbox_prep_set(&prep);
 	bring_up(7, "vm1");
 	ntold = 0;
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
 	turn();
 	vs_outbox_send(&vs_core, told, ntold, now, &push_ms);
-	vm = vs_node_vm(&vs_core, &vs_core.nodes[one]);
+	vm = vs_node_vm(&vs_core, &core_nodes()[one]);
 	want = vs_asprintf("7: vm1 sriov-roce %s %s begins", vm->host_ptr->name,
-			   vs_ledger_get(&vs_core.ledger, "vm1")->cards[0].pf);
+			   vs_ledger_get(core_ledger(), "vm1")->cards[0].pf);
 	assert_string_equal(got, want);
 	/* and that it has left, before it may be launched again */
 	ntold = 0;
@@ -378,14 +378,14 @@ static void why_vcenter_is_away_names_neither_address_nor_account(void **state)
 		  "Username=... is refused by slurm-vsphere's vCenter" },
 		{ "slurm", "..." }, { "", "" },
 	};
-	struct vs_conf *conf = vs_core.conf;
+	struct vs_conf *conf = core_conf();
 
 	(void)state;
 	vs_str_replace(&conf->vcenter, "https://vc.example.org:8443/");
 	vs_str_replace(&conf->username, "slurm");
 	for (size_t i = 0; i < VS_COUNT(t); i++) {
 		vs_vc_state_set(&vs_core, t[i][0]);
-		assert_string_equal(vs_core.vc_state, t[i][1]);
+		assert_string_equal(core_vc_state(), t[i][1]);
 	}
 }
 
@@ -410,10 +410,10 @@ static void operators_alone_are_told_the_address_and_nobody_the_account(
 	(void)state;
 	the_operator = OWNER;
 	all_nodes = true;
-	vs_str_replace(&vs_core.conf->vcenter, "https://vc.example.org:8443/");
-	vs_str_replace(&vs_core.conf->username, "svc-account");
+	vs_str_replace(&core_conf()->vcenter, "https://vc.example.org:8443/");
+	vs_str_replace(&core_conf()->username, "svc-account");
 	vs_vc_state_set(&vs_core, "no connection to https://vc.example.org:8443");
-	vs_core.ready = false;
+	core_set_ready(false);
 	for (size_t i = 0; i < VS_COUNT(verbs); i++) {
 		if (names(verbs[i], STRANGER, "vc.example.org"))
 			fail_msg("%s names the address", verbs[i]);

@@ -12,9 +12,9 @@ static void restart(uint32_t job, const char *node, uint32_t saved_flags)
 {
 	struct vs_node *n = vs_node_named(&vs_core, node);
 
-	vs_ledger_clear(&vs_core.ledger);
+	vs_ledger_clear(core_ledger());
 	fake_down(VS_E_RETRY);
-	vs_core.started = false;
+	core_set_started(false);
 	vs_node_condition(n, VS_COND_COMPARED, false);
 	node_set_job(n, 0);
 	n->flags = saved_flags;
@@ -77,7 +77,7 @@ static void elsewhere_slurm_powers_it_down_and_no_brake_is_needed(void **st)
 		flags("vm1", GOING);
 		turns(3);
 		assert_int_equal(fake_sent[FAKE_POWER_OFF], 1);
-		assert_int_equal(vs_core.nodes[0].braked,
+		assert_int_equal(core_nodes()[0].braked,
 				 VS_REMOVAL_UNREQUESTED);
 	}
 }
@@ -113,7 +113,7 @@ static void a_vm_whose_host_comes_back_after_a_start_is_adopted_then(void **st)
 	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_SHUTDOWN],
 			 0);
 	/* and once only: its guest says nothing, so it is Slurm's to end */
-	now += 1000 * vs_core.conf->boot_timeout_s;
+	now += 1000 * core_conf()->boot_timeout_s;
 	turns(3);
 	ntold = 0;
 	turns(50);
@@ -194,7 +194,7 @@ static void a_job_that_slurm_forgot_to_have_ended_is_given_back(void **st)
 	/* requeued, it begins again, when slurmctld has ceased to end it */
 	end_job(7, "vm1");
 	flags("vm1", DOWN);
-	turns(10 * vs_core.conf->slurm.kill_tries_s);
+	turns(10 * core_conf()->slurm.kill_tries_s);
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", WANTED);
 	turns(3);
@@ -247,7 +247,7 @@ static void a_power_on_that_outlives_a_restart_keeps_its_vf(void **st)
 	one = id("vm1");	/* Slurm has saved nothing of it */
 	vs_job_end(&vs_core, 7, &one, 1, false);
 	flags("vm1", DOWN);
-	vs_ledger_clear(&vs_core.ledger);
+	vs_ledger_clear(core_ledger());
 	fake_load();
 	task.entity = fake_get("vm1")->moid;
 	fake_slow(&task, 1);
@@ -279,7 +279,7 @@ static void a_clone_that_never_ends_does_not_stop_the_cluster(void **state)
 	fake_slow(&t, 1);
 	flags("vm2", BOOT);
 	turn();
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_NONE);
 	assert_int_equal(vs_job_begin(&vs_core, 8, 0, (int[]){ id("vm1") }, 1,
 				      &err), -1);

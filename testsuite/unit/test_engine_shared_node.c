@@ -88,7 +88,7 @@ static void a_job_that_waits_beside_does_not_hide_a_vm_that_is_off(void **state)
 		now += 900;
 		turn();
 		/* what outbox.c does when the port refuses */
-		vs_retry_pause(&vs_core.nodes[0], now + 500);
+		vs_retry_pause(&core_nodes()[0], now + 500);
 	}
 	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }
@@ -126,7 +126,8 @@ static void a_node_with_a_task_that_never_ends_takes_no_job(void **state)
 	end_job(7, "vm1");
 	powered_down("vm1");
 	t.entity = fake_get("vm1")->moid;
-	vs_core.started = vs_core.ready = false;
+	core_set_started(false);
+	core_set_ready(false);
 	fake_load();
 	fake_slow(&t, 1);
 	turn();
@@ -141,7 +142,7 @@ static void a_node_with_a_task_that_never_ends_takes_no_job(void **state)
 		vs_job_wait(&vs_core, 8, (uint32_t)run, &one, 1);
 		flags("vm1", BOOT);
 		turns(2);
-		now += (int64_t)vs_core.conf->prolog_timeout_s * 1000;
+		now += (int64_t)core_conf()->prolog_timeout_s * 1000;
 		ntold = 0;
 		turns(2);
 		assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
@@ -204,7 +205,7 @@ static void a_suspended_vms_node_takes_no_job(void **state)
 	show_suspended();
 	flags("vm1", DOWN);
 	turns(3);
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_NONE);
 }
 

@@ -10,9 +10,9 @@ static const struct fake_vm *cloned(enum vs_adapter_type type, int mtu,
 				    bool latency_high)
 {
 	begin(1, 1, 2, "warm");
-	vs_core.adapters[0].type = type;
-	vs_core.adapters[0].mtu = mtu;
-	vs_core.profiles[0].latency_high = latency_high;
+	core_adapters()[0].type = type;
+	core_adapters()[0].mtu = mtu;
+	core_profiles()[0].latency_high = latency_high;
 	ready();
 	clone_for(7, "vm1");
 	return fake_get("vm1");
@@ -65,9 +65,9 @@ static void a_reconfigure_leaves_nothing_of_the_old_profile(void **state)
 	assert_true(vm->mem_locked && vm->latency_high &&
 		    vm->cpu_reserved_mhz);
 	assert_string_equal(vm->mtu, "9000");
-	vs_core.adapters[0].type = VS_ADAPTER_VMXNET3;
-	vs_core.adapters[0].mtu = 0;
-	vs_core.profiles[0].latency_high = false;
+	core_adapters()[0].type = VS_ADAPTER_VMXNET3;
+	core_adapters()[0].mtu = 0;
+	core_profiles()[0].latency_high = false;
 	vs_profiles_changed(&vs_core);
 	turns(2);
 	assert_true(fake_finish(FAKE_RECONFIGURE));
@@ -92,7 +92,7 @@ static void of_two_cards_ours_alone_is_taken_out(void **state)
 	vm->key = 13007;
 	vm->other_key = 13001;
 	fake_show(vm);
-	vs_core.profiles[0].memory_mb = 2048;
+	core_profiles()[0].memory_mb = 2048;
 	vs_profiles_changed(&vs_core);
 	turns(2);
 	assert_true(fake_finish(FAKE_RECONFIGURE));
@@ -103,7 +103,7 @@ static void of_two_cards_ours_alone_is_taken_out(void **state)
 
 static const char *host_of_hold(void)
 {
-	const struct vs_claim *h = vs_ledger_get(&vs_core.ledger, "vm1");
+	const struct vs_claim *h = vs_ledger_get(core_ledger(), "vm1");
 
 	return h ? h->host : "none";
 }
@@ -183,7 +183,7 @@ static void a_prolog_that_waits_too_long_is_answered_with_no(void **state)
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
 	flags("vm1", BOOT);
 	turn();
-	now += (int64_t)vs_core.conf->prolog_timeout_s * 1000 - 1000;
+	now += (int64_t)core_conf()->prolog_timeout_s * 1000 - 1000;
 	turn();
 	assert_null(heard(VS_REQUEST_PROLOG, NULL));
 	now += 1000;

@@ -6,8 +6,8 @@
 static void begin_with(enum fake_stores stores, int hosts, int vfs)
 {
 	begin(2, hosts, vfs, "warm");
-	free(vs_core.conf->datastore);
-	vs_core.conf->datastore = vs_strdup("s,t");
+	free(core_conf()->datastore);
+	core_conf()->datastore = vs_strdup("s,t");
 	fake_stores = stores;
 	fake_disk_mb = 10000;
 	fake_store_mb = 50000;
@@ -25,7 +25,7 @@ static int teardown(void **state)
 
 static struct vs_claim *hold(const char *node)
 {
-	struct vs_claim *h = vs_ledger_get(&vs_core.ledger, node);
+	struct vs_claim *h = vs_ledger_get(core_ledger(), node);
 
 	assert_non_null(h);
 	return h;
@@ -36,9 +36,9 @@ static void restart(uint32_t job, const char *node)
 {
 	struct vs_node *n = vs_node_named(&vs_core, node);
 
-	vs_ledger_clear(&vs_core.ledger);
+	vs_ledger_clear(core_ledger());
 	fake_down(VS_E_RETRY);
-	vs_core.started = false;
+	core_set_started(false);
 	vs_node_condition(n, VS_COND_COMPARED, false);
 	node_set_job(n, 0);
 	n->flags = BUSY;
@@ -96,7 +96,7 @@ static void a_promise_without_one_is_given_anew(void **state)
 	(void)state;
 	begin_with(FAKE_BOTH, 1, 2);
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	vs_ledger_set_store(&vs_core.ledger, hold("vm1"), "", false);
+	vs_ledger_set_store(core_ledger(), hold("vm1"), "", false);
 	flags("vm1", BOOT);
 	turn();
 	assert_true(fake_finish(FAKE_CLONE));
@@ -154,7 +154,7 @@ static void a_move_is_over(void **state)
 	turns(51);
 	assert_false(hold("vm1")->moves);
 	assert_int_equal(vs_free_capacity_get(&vs_core)
-				 ->pools[vs_shared_capacity_pool(&vs_core.inv,
+				 ->pools[vs_shared_capacity_pool(core_inv(),
 								 "datastore-2")]
 				 .mem_mb,
 			 fake_t_mb);
@@ -192,7 +192,7 @@ static void a_linked_clone_moves_as_a_full_one(void **state)
 	end_job(7, "vm1");
 	powered_down("vm1");
 	fake_slow(NULL, 0);
-	at = vs_shared_capacity_pool(&vs_core.inv, "datastore-2");
+	at = vs_shared_capacity_pool(core_inv(), "datastore-2");
 	vs_exclude_failed("host-1", NULL, now + 3600000, "test");
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	assert_true(hold("vm1")->moves);
@@ -203,7 +203,7 @@ static void a_linked_clone_moves_as_a_full_one(void **state)
 	vs_job_end(&vs_core, 8, &(int) { id("vm1") }, 1, false);
 	flags("vm1", DOWN);
 	turns(2);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_null(vs_ledger_get(core_ledger(), "vm1"));
 	fake_t_mb = 19000;
 	fake_slow(NULL, 0);
 	assert_int_equal(job_begin(9, "vm1", NULL), -1);
@@ -215,7 +215,7 @@ static void a_full_one_of_no_name_leaves_its_host_out(void **state)
 	(void)state;
 	begin_with(FAKE_BOTH, 2, 1);
 	boot_up(7, "vm1");
-	vs_ledger_set_store(&vs_core.ledger, hold("vm1"), "", false);
+	vs_ledger_set_store(core_ledger(), hold("vm1"), "", false);
 	assert_true(fake_fault(FAKE_POWER_ON, VS_E_SHORTAGE,
 			       VS_VC_FAULT_NO_SPACE, "No space left"));
 	assert_non_null(vs_exclusion_get(&vs_core, "host-1", ""));
@@ -226,10 +226,10 @@ static void blanks_are_no_part_of_a_name(void **state)
 {
 	(void)state;
 	begin_with(FAKE_BOTH, 1, 2);
-	free(vs_core.conf->datastore);
-	vs_core.conf->datastore = vs_strdup(" s , t");
+	free(core_conf()->datastore);
+	core_conf()->datastore = vs_strdup(" s , t");
 	fake_load();
-	assert_int_equal(vs_core.inv.nuses, 2);
+	assert_int_equal(core_inv()->nuses, 2);
 }
 
 /* Each cluster has its own datastore: the common one isn't looked up. */

@@ -44,7 +44,7 @@ static void what_is_in_use_or_down_counts_all_the_same(void **state)
 	begin_all(2, 3);
 	ready();
 	bring_up(7, "vm1");
-	vs_host_get(&vs_core.inv, "host-1")->connected = false;
+	vs_host_get(core_inv(), "host-1")->connected = false;
 	assert_int_equal(capacity(NODES, NODES, false), 6);
 }
 
@@ -52,12 +52,12 @@ static void what_is_not_known_refuses_nobody(void **state)
 {
 	(void)state;
 	begin_all(2, 3);
-	vs_core.ready = false;
+	core_set_ready(false);
 	assert_int_equal(capacity(NODES, NODES, false), NODES);
 	assert_int_equal(capacity(NODES, 70, true), 70);
 	ready();
-	vs_strlcpy(vs_core.now[0].barred, "the template is missing",
-		   sizeof(vs_core.now[0].barred));
+	vs_strlcpy(core_capacity()[0].barred, "the template is missing",
+		   sizeof(core_capacity()[0].barred));
 	assert_int_equal(capacity(NODES, NODES, false), NODES);
 }
 
@@ -70,12 +70,12 @@ static void vfs_that_come_or_go_are_seen(void **state)
 	begin_all(2, 3);
 	ready();
 	assert_int_equal(capacity(NODES, NODES, false), 6);
-	h = vs_host_get(&vs_core.inv, "host-1");
+	h = vs_host_get(core_inv(), "host-1");
 	h->pfs[0].vfs = 1;
-	vs_host_changed(&vs_core.inv, h);
+	vs_host_changed(core_inv(), h);
 	assert_int_equal(capacity(NODES, NODES, false), 4);
 	h->pfs[0].vfs = 4;
-	vs_host_changed(&vs_core.inv, h);
+	vs_host_changed(core_inv(), h);
 	assert_int_equal(capacity(NODES, NODES, false), 7);
 }
 

@@ -58,9 +58,9 @@ static void what_runs_or_exists_serves_without_its_template(void **state)
 	end_job(7, "vm1");
 	fake_template("", GONE);
 	turn();
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[id("vm1")]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[id("vm1")]),
 			 VS_AVAIL_RUNNING);
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[id("vm2")]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[id("vm2")]),
 			 VS_AVAIL_NONE);
 	flags("vm1", GOING);
 	turns(2);
@@ -126,10 +126,10 @@ static void a_used_vm_of_destroy_serves_nobody_while_none_can_be_made(
 {
 	(void)state;
 	begin_idle("destroy");
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_TO_CREATE);
 	fake_template("", GONE);
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[0]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
 			 VS_AVAIL_NONE);
 }
 

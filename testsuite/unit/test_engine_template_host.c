@@ -124,9 +124,9 @@ static void what_is_missing_else_is_said_first(void **state)
 	begin_linked_on_second();
 	fake_tell(template_changed, &t);
 	host_is("host-2", false);
-	assert_non_null(strstr(vs_core.now[0].missing, "forbids Clone=linked"));
+	assert_non_null(strstr(core_capacity()[0].missing, "forbids Clone=linked"));
 	host_is("host-2", true);
-	assert_non_null(strstr(vs_core.now[0].missing, "forbids Clone=linked"));
+	assert_non_null(strstr(core_capacity()[0].missing, "forbids Clone=linked"));
 }
 
 static void warm_vms_and_those_that_are_off_serve(void **state)
@@ -136,9 +136,9 @@ static void warm_vms_and_those_that_are_off_serve(void **state)
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
 	host_is("host-2", false);
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[id("vm1")]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[id("vm1")]),
 			 VS_AVAIL_RUNNING);
-	assert_int_equal(vs_node_avail(&vs_core, &vs_core.nodes[id("vm2")]),
+	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[id("vm2")]),
 			 VS_AVAIL_NONE);
 	flags("vm1", GOING);
 	turns(2);
@@ -242,7 +242,7 @@ static void the_last_try_sets_no_node_down(void **state)
 	(void)state;
 	begin_clone();
 	host_is("host-2", false);
-	vs_retry_spend(&vs_core.nodes[0]);
+	vs_retry_spend(&core_nodes()[0]);
 	assert_true(fake_fault(FAKE_CLONE, VS_E_UNKNOWN, "HostNotConnected",
 			       "no link"));
 	turn();
@@ -258,7 +258,7 @@ static void what_fails_before_the_host_is_seen_away_is_tried_again(void **state)
 	for (int i = 0; i < 2; i++) {
 		assert_true(fake_fault(FAKE_CLONE, VS_E_OTHER_HOST,
 				       "InvalidHostConnectionState", "no link"));
-		assert_int_equal(node_error(&vs_core.nodes[0])->code, VS_E_SHORTAGE);
+		assert_int_equal(node_error(&core_nodes()[0])->code, VS_E_SHORTAGE);
 		nobody_pays();
 		turns(40);
 		assert_int_equal(fake_waiting(FAKE_CLONE), 1);

@@ -190,7 +190,7 @@ static void a_vm_goes_with_the_last_of_its_jobs(void **state)
 	assert_int_equal(wanted(1, 1), -1);
 	assert_int_equal(wanted(1, 2), 1);
 	assert_true(!take[0] && take[1]);
-	vs_node_promise(&vs_core.nodes[nodes[1]], 0);
+	vs_node_promise(&core_nodes()[nodes[1]], 0);
 	victims[1] = victims[0];
 	assert_int_equal(wanted(1, 2), 2);
 	assert_int_equal(wanted(1, 2), 0);
@@ -244,7 +244,7 @@ static void vfs_for_all(void)
 	begin(8, 2, 4, "warm");
 	ready();
 	for (int i = 0; i < 4; i++)
-		bring_up(11 + (uint32_t)i, vs_core.nodes[nodes[i]].name);
+		bring_up(11 + (uint32_t)i, core_nodes()[nodes[i]].name);
 }
 
 static void who_has_the_pools_memory_gives_it(void **state)
@@ -263,9 +263,9 @@ static void who_has_the_pools_processors_gives_them(void **state)
 {
 	(void)state;
 	vfs_for_all();
-	vs_core.profiles[0].latency_high = true;
+	core_profiles()[0].latency_high = true;
 	for (int i = 0; i < 4; i++) {
-		struct fake_vm *vm = fake_get(vs_core.nodes[nodes[i]].name);
+		struct fake_vm *vm = fake_get(core_nodes()[nodes[i]].name);
 
 		vm->latency_high = true;
 		vm->cpu_reserved_mhz = 4 * 2000;
@@ -302,12 +302,12 @@ static void who_fills_the_datastore_gives_it(void **state)
 	fake_disk_mb = 1500;
 	fake_template("vm-tpl", NULL);
 	for (int i = 0; i < 4; i++) {
-		struct vs_vm *vm = vs_vm_get(&vs_core.inv, fake_get(
-			vs_core.nodes[nodes[i]].name)->moid);
+		struct vs_vm *vm = vs_vm_get(core_inv(), fake_get(
+			core_nodes()[nodes[i]].name)->moid);
 
 		vm->mem_locked = false;
 		vm->mem_reserved_mb = 0;
-		vs_vm_changed(&vs_core.inv, vm);
+		vs_vm_changed(core_inv(), vm);
 	}
 	fake_store_mb = 0;
 	fake_slow(NULL, 0);
@@ -323,7 +323,7 @@ static void nothing_is_known_without_vcenter(void **state)
 	full_house();
 	vs_vc_state_set(&vs_core, "vCenter is away");
 	assert_int_equal(wanted(1, 4), -1);
-	vs_core.vc_state[0] = '\0';
+	core_set_vc_state("");
 }
 
 int main(void)

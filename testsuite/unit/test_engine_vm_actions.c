@@ -80,7 +80,7 @@ static void an_idle_warm_vm_goes_off_at_once_and_the_node_is_usable(void **st)
 	assert_non_null(heard(VS_REQUEST_UNDRAIN, "vm1"));
 	assert_false(vs_vm_actions_any(&node("vm1")->orders));
 	assert_int_equal(avail("vm1"), VS_AVAIL_STOPPED);
-	assert_null(vs_ledger_get(&vs_core.ledger, "vm1"));
+	assert_null(vs_ledger_get(core_ledger(), "vm1"));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 	/* and nothing more is done to it */
 	ntold = 0;
@@ -191,16 +191,16 @@ static void nothing_is_done_for_a_list_with_an_unknown_node(void **st)
 	assert_int_equal(order("evict", "vm[1-", ""), VS_E_REQUEST);
 	assert_int_equal(order("rebuild", "vm1,vm9", ""), VS_E_GONE);
 	assert_false(vs_vm_actions_any(&node("vm1")->orders));
-	vs_core.observe = true;
+	core_set_observe(true);
 	assert_int_equal(order("evict", "vm1", ""), VS_E_STATE);
-	vs_core.observe = false;
+	core_set_observe(false);
 }
 
 static void a_vm_that_is_not_ours_is_refused(void **st)
 {
 	(void)st;
 	begin_idle("warm");
-	vs_strlcpy(vs_vm_get_named(&vs_core.inv, vs_core.folder, "vm1")->
+	vs_strlcpy(vs_vm_get_named(core_inv(), core_folder(), "vm1")->
 		   mark.cluster, "x", 2);
 	must_do("rebuild", "vm1", "refused");
 	assert_non_null(strstr(said, "not ours"));
@@ -212,7 +212,7 @@ static void a_rebuild_of_a_vm_with_a_disk_of_others_is_refused(void **st)
 {
 	(void)st;
 	begin_idle("warm");
-	vs_vm_get_named(&vs_core.inv, vs_core.folder, "vm1")->disks.own = false;
+	vs_vm_get_named(core_inv(), core_folder(), "vm1")->disks.own = false;
 	must_do("rebuild", "vm1", "refused");
 	assert_non_null(strstr(said, "disk outside"));
 	assert_false(vs_vm_actions_any(&node("vm1")->orders));
@@ -352,7 +352,7 @@ static void too_many_rebuilds_put_the_brake_on(void **st)
 	vs_removal_clear();
 	ready();
 	for (uint32_t i = 0; i < 6; i++) {
-		const char *name = vs_core.nodes[i].name;
+		const char *name = core_nodes()[i].name;
 
 		bring_up(100 + i, name);
 		end_job(100 + i, name);
@@ -380,17 +380,17 @@ static void six_down_go(const char *what)
 	vs_removal_clear();
 	ready();
 	for (uint32_t i = 0; i < 6; i++) {
-		bring_up(100 + i, vs_core.nodes[i].name);
-		end_job(100 + i, vs_core.nodes[i].name);
+		bring_up(100 + i, core_nodes()[i].name);
+		end_job(100 + i, core_nodes()[i].name);
 	}
 	for (uint32_t i = 0; i < 6; i++)
-		flags(vs_core.nodes[i].name, VS_NODE_DOWN | VS_NODE_TAKEN);
+		flags(core_nodes()[i].name, VS_NODE_DOWN | VS_NODE_TAKEN);
 	must_do(what, "vm[1-6]", "off");
 	turn();
 	for (uint32_t i = 0; i < 6; i++) {
 		assert_non_null(
-			heard(VS_REQUEST_RELEASE, vs_core.nodes[i].name));
-		flags(vs_core.nodes[i].name,
+			heard(VS_REQUEST_RELEASE, core_nodes()[i].name));
+		flags(core_nodes()[i].name,
 		      DOWN | VS_NODE_DOWN | VS_NODE_TAKEN);
 	}
 	for (int i = 0; i < 6; i++) {
@@ -408,7 +408,7 @@ static void evictions_of_nodes_that_are_down_ask_no_brake(void **st)
 	assert_false(vs_removal_limit_is_reached());
 	assert_null(vs_removal_limit.ends);
 	for (uint32_t i = 0; i < 6; i++)
-		assert_false(vs_vm_actions_any(&vs_core.nodes[i].orders));
+		assert_false(vs_vm_actions_any(&core_nodes()[i].orders));
 	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
 }
 

@@ -56,7 +56,8 @@ static void drained_before_a_restart_it_is_undrained(void **st)
 	(void)st;
 	run("vmxnet3", 1, 2);
 	flags("vm1", BUSY | VS_NODE_DRAIN);
-	vs_core.started = vs_core.ready = false;
+	core_set_started(false);
+	core_set_ready(false);
 	drain("esx1");
 	turns(2);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
@@ -158,7 +159,7 @@ static void a_host_to_which_one_comes_is_not_empty(void **st)
 	assert_string_equal(held_on(">vm1"), "host-2");
 	drain("esx2");
 	turns(2);
-	vs_host_remaining_vms(&vs_core, vs_host_get(&vs_core.inv, "host-2"),
+	vs_host_remaining_vms(&vs_core, vs_host_get(core_inv(), "host-2"),
 			      &r);
 	assert_int_equal(r.moves, 1);
 	vs_remaining_vms_text(&r, words, sizeof(words));
@@ -170,7 +171,7 @@ static void drs_has_its_time(void **st)
 {
 	(void)st;
 	run("vmxnet3", 2, 2);
-	vs_core.conf->vmotions_max = 1;
+	core_conf()->vmotions_max = 1;
 	drain_requeue("esx1");
 	turns(1400);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);

@@ -38,8 +38,8 @@ static void run_many(int n, int hosts)
 		bring_up(7 + (uint32_t)i, vm(i));
 		assert_string_equal(fake_get(vm(i))->host, "host-1");
 	}
-	for (size_t i = 0; i < vs_core.nnodes; i++)
-		flags(vs_core.nodes[i].name, BUSY);
+	for (size_t i = 0; i < core_nnodes(); i++)
+		flags(core_nodes()[i].name, BUSY);
 	turns(2);
 	ntold = 0;
 }
@@ -48,8 +48,8 @@ static int in_state(enum vs_vmotion_state state)
 {
 	int n = 0;
 
-	for (size_t i = 0; i < vs_core.nnodes; i++)
-		n += vs_core.nodes[i].vmotion.state == state;
+	for (size_t i = 0; i < core_nnodes(); i++)
+		n += core_nodes()[i].vmotion.state == state;
 	return n;
 }
 
@@ -109,7 +109,7 @@ static void who_finds_no_room_stays_until_it_was_looked_for(void **st)
 		now += 400;
 		turn();
 	}
-	assert_int_equal(fake_sent[FAKE_RELOCATE], vs_core.conf->vmotions_max);
+	assert_int_equal(fake_sent[FAKE_RELOCATE], core_conf()->vmotions_max);
 }
 
 /* The only target is full, so that all are asked again and again, the first
@@ -125,7 +125,7 @@ static void who_waits_keeps_nobody_from_its_turn(void **st)
 		fake_show(fake_get(vm(i)));
 	}
 	turns(2);
-	vs_core.conf->vmotions_max = 4;
+	core_conf()->vmotions_max = 4;
 	drain("esx3");
 	drain("esx1");
 	turns(2);
@@ -162,7 +162,7 @@ static void job_got(void *ctx, uint32_t job,
 static void a_gang_that_moves_is_told_once(void **st)
 {
 	static const struct vs_slurm_ops port = { .job_got = job_got };
-	const struct vs_slurm_ops *was = vs_core.port;
+	const struct vs_slurm_ops *was = core_port();
 	const int both[2] = { 0, 1 };
 	int64_t push_ms = now;
 
@@ -175,11 +175,11 @@ static void a_gang_that_moves_is_told_once(void **st)
 		fake_show(fake_get(vm(i)));
 	}
 	turns(2);
-	vs_core.port = &port;
+	core_set_port(&port);
 	for (size_t i = 0; i < ntold; i++)
 		if (told[i].kind == VS_REQUEST_ASSIGNMENT && told[i].job == 9)
 			vs_outbox_send(&vs_core, &told[i], 1, now, &push_ms);
-	vs_core.port = was;
+	core_set_port(was);
 	assert_string_equal(heard_of, "vm1:esx2 vm2:esx3 ");
 	vs_vmotions.others = 0;
 }
@@ -191,7 +191,7 @@ static struct json_object *plan_of(const char *host)
 	struct json_object *top = vs_jb_obj(NULL);
 
 	vs_lock();
-	vs_vmotion_plan(&vs_core, vs_host_get(&vs_core.inv, host), false, top);
+	vs_vmotion_plan(&vs_core, vs_host_get(core_inv(), host), false, top);
 	vs_unlock();
 	return top;
 }
@@ -235,7 +235,7 @@ static void two_kinds(size_t room)
 	assert_ptr_not_equal(p, node("vm3")->profile);
 	other.mem_mb = 512 * 1024 - (int64_t)room *
 		(vs_profile_reserved_mb(p) + vs_profile_overhead_mb(p));
-	assert_int_equal(vs_ledger_take(&vs_core.ledger, &other, &err), 0);
+	assert_int_equal(vs_ledger_take(core_ledger(), &other, &err), 0);
 	ntold = 0;
 }
 
@@ -298,8 +298,8 @@ static void ended_on_its_way(enum saved when)
 	char *text;
 
 	run("vmxnet3", 1, 2);
-	free((char *)c->conf->state_dir);
-	c->conf->state_dir = vs_strdup(dir);
+	free((char *)core_conf()->state_dir);
+	core_conf()->state_dir = vs_strdup(dir);
 	flags("vm1", BUSY);
 	turns(5);
 	vs_state_file_urgent();
@@ -312,9 +312,9 @@ static void ended_on_its_way(enum saved when)
 	else if (when != NOT)
 		saved_late(c, when);
 	vs_calls_lost(c);
-	assert_int_equal(vs_ledger_release(&c->ledger, ">vm1"), 0);
+	assert_int_equal(vs_ledger_release(core_ledger(), ">vm1"), 0);
 	node("vm1")->vmotion = (struct vs_vmotion) { .tries = 0 };
-	c->ready = false;
+	core_set_ready(false);
 	vs_state_file_forget();
 	vs_avoids_clear();
 	text = vs_state_file_read(dir);
@@ -395,7 +395,7 @@ static void no_longer_than_its_task_is_there(void **st)
 	ended_on_its_way(IN_ITS_TURN);
 	fake_slow(NULL, 0);
 	turns(3);
-	assert_true(vs_core.ready);
+	assert_true(core_ready());
 	assert_string_equal(held_on("vm1"), "host-1");
 	assert_string_not_equal(held_on(">vm1"), "host-1");
 	assert_null(vs_vmotions.bound);

@@ -58,7 +58,7 @@ static void a_host_takes_what_ends_before_its_time(void **st)
 	assert_int_equal(room_until(0), 0);	/* the job's end is unknown */
 	assert_int_equal(begin_until(7, "vm1", in_s(2500)), -1);
 	assert_int_equal(begin_until(7, "vm1", in_s(1500)), 0);
-	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
+	assert_string_equal(vs_ledger_get(core_ledger(), "vm1")->host,
 			    "host-2");
 	assert_int_equal(begin_until(8, "vm2", in_s(1500)), -1);
 	assert_int_equal(begin_until(8, "vm2", in_s(900)), 0);
@@ -86,12 +86,12 @@ static void what_was_promised_before_goes_elsewhere(void **st)
 	begin(3, 2, 1, "warm");
 	ready();
 	assert_int_equal(begin_until(7, "vm1", in_s(5000)), 0);
-	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
+	assert_string_equal(vs_ledger_get(core_ledger(), "vm1")->host,
 			    "host-1");
 	planned("host-1", in_s(1000));
 	flags("vm1", BOOT);
 	turns(3);
-	assert_string_equal(vs_ledger_get(&vs_core.ledger, "vm1")->host,
+	assert_string_equal(vs_ledger_get(core_ledger(), "vm1")->host,
 			    "host-2");
 }
 
@@ -109,7 +109,7 @@ static void safe_is_when_the_last_job_ends(void **st)
 	bring_up(8, "vm2");
 	bring_up(9, "vm3");
 	end_job(9, "vm3");
-	h = vs_host_get_named(&vs_core.inv, "esx1");
+	h = vs_host_get_named(core_inv(), "esx1");
 	vs_forecast_job_end(&vs_core, 7, in_s(200));
 	vs_forecast_job_end(&vs_core, 8, end);
 	vs_host_remaining_vms(&vs_core, h, &r);
@@ -133,8 +133,8 @@ static void again(int nodes, int hosts)
 	VS_FREE char *text = NULL;
 
 	assert_non_null(mkdtemp(dir));
-	free(vs_core.conf->state_dir);
-	vs_core.conf->state_dir = vs_strdup(dir);
+	free(core_conf()->state_dir);
+	core_conf()->state_dir = vs_strdup(dir);
 	vs_state_file_urgent();
 	vs_state_file_read_done(true);
 	vs_state_file_dirty();
@@ -196,7 +196,7 @@ static const struct vs_slurm_ops port = { .resvs_set = resvs_set };
 static void two_jobs_on_esx1(void)
 {
 	begin(3, 1, 3, "warm");
-	vs_core.port = &port;
+	core_set_port(&port);
 	ready();
 	bring_up(7, "vm1");
 	bring_up(8, "vm2");

@@ -44,7 +44,7 @@ STAGE struct vs_node *node(const char *name)
 
 STAGE const char *held_on(const char *hold)
 {
-	const struct vs_claim *h = vs_ledger_get(&vs_core.ledger, hold);
+	const struct vs_claim *h = vs_ledger_get(core_ledger(), hold);
 
 	return h ? h->host : "";
 }
