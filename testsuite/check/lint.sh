@@ -34,6 +34,11 @@ lint_words() {
 	/usr/bin/python3 "$VS_TOP/testsuite/lint/words.py"
 }
 
+# The documents' sentences, links and lengths.
+lint_documents() {
+	/usr/bin/python3 "$VS_TOP/testsuite/lint/docs.py"
+}
+
 lint_cppcheck() {
 	(cd "$VS_TOP" && cppcheck --quiet --error-exitcode=1 --std=c11 \
 		--enable=warning,portability --inline-suppr \
@@ -103,6 +108,7 @@ declare -A lint_says=(
 	[compile]="the plugins compile against Slurm 24.11.5"
 	[refuses]="configure refuses the source of another release"
 	[structure]="the numbers of testsuite/lint/structure.txt hold"
+	[documents]="documents are short, in plain words, and their links lead somewhere"
 	[words]="the counts of testsuite/lint/words.txt hold"
 	[cmocka]="the tests compile with the cmocka of Debian testing"
 	[dist]="a release holds what git has"
