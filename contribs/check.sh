@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh [unit|guest|contribs|vcsim|replay|system|crash|chaos|fuzz|lint|
+# check.sh [unit|guest|contribs|vcsim|replay|system|crash|chaos|fuzz|lint|messages|
 #          sanitize|matrix|packages|slurm-testsuite|coverage|mutation|requests|all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole]
 #          [--release R] [--slurm-source DIR] [--recordings DIR] [--only TEST]
@@ -27,6 +27,7 @@
 # `coverage` says how many lines of src the unit tests run, `mutation` which changes of
 # one operator or statement they would not notice (an hour).
 # `requests` compares what some system tests ask of vCenter with what is kept (5 minutes).
+# `messages` prints each text of src that people read, for reading.
 # --only runs one program of unit or sanitize (test_conf), or one file or test of guest,
 # contribs or system (test_jobs.py, test_jobs.py::test_NAME); other parts take no --only.
 # Each part says how many of its tests ran, of those that exist, and fails if any
@@ -56,7 +57,7 @@
 # Each part is a function part_NAME in testsuite/check/NAME.sh. Where one is missing
 # nothing runs: a part that can't be run must not be left out.
 known=(unit guest contribs vcsim replay system crash chaos fuzz lint sanitize matrix
-	packages slurm-testsuite coverage mutation requests)
+	packages slurm-testsuite coverage mutation requests messages)
 for p in "${known[@]}"; do
 	[ -f "$VS_TOP/testsuite/check/$p.sh" ] ||
 		die "testsuite/check/$p.sh is missing: nothing was run, take the whole tree"
@@ -173,7 +174,7 @@ is_known() { # WORD
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit guest contribs vcsim replay system crash chaos lint) ;;
-	-h | --help) sed -n '4,35s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,36s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*)
 		is_known "$a" ||
 			die "unknown part '$a': $(printf '%s, ' "${known[@]}" | sed 's/, $//') or all is expected"

@@ -39,6 +39,11 @@ lint_documents() {
 	/usr/bin/python3 "$VS_TOP/testsuite/lint/docs.py"
 }
 
+# No text that people read has a refused word or a long sentence.
+lint_messages() {
+	/usr/bin/python3 "$VS_TOP/testsuite/lint/messages.py"
+}
+
 lint_cppcheck() {
 	(cd "$VS_TOP" && cppcheck --quiet --error-exitcode=1 --std=c11 \
 		--enable=warning,portability --inline-suppr \
@@ -110,6 +115,7 @@ declare -A lint_says=(
 	[structure]="the numbers of testsuite/lint/structure.txt hold"
 	[documents]="documents are short, in plain words, and their links lead somewhere"
 	[words]="the counts of testsuite/lint/words.txt hold"
+	[messages]="texts for people follow the rules of testsuite/lint/messages.py"
 	[cmocka]="the tests compile with the cmocka of Debian testing"
 	[dist]="a release holds what git has"
 	[version]="a version is said alike everywhere"
