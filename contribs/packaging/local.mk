@@ -17,7 +17,6 @@ dist_health_DATA = contribs/health/README.md contribs/health/choose.py \
 	contribs/health/keep.py contribs/health/perf.py \
 	contribs/health/slurm-vsphere-health.service \
 	contribs/health/slurm-vsphere-health.timer
-dist_man_MANS += contribs/health/slurm-vsphere-health.8
 vhpcimportdir = $(pkgdatadir)/vhpc-import
 dist_vhpcimport_SCRIPTS = contribs/vhpc-import/vhpc-import
 examplesdir = $(docdir)/examples
@@ -42,6 +41,7 @@ debian = debian/README.source debian/changelog debian/clean debian/control \
 	debian/not-installed \
 	debian/slurm-vsphere-guest.docs debian/slurm-vsphere-guest.install \
 	debian/slurm-vsphere-guest.lintian-overrides \
+	debian/slurm-vsphere-guest.manpages \
 	debian/slurm-vsphere-prep.install debian/slurm-vsphere-prep.preinst \
 	debian/slurm-vsphere-select.install debian/slurm-vsphere-select.preinst
 EXTRA_DIST += contribs/guest/simulator-hook slurm-vsphere.spec $(debian) \
@@ -79,7 +79,8 @@ installs = install-binPROGRAMS install-sbinPROGRAMS \
 	install-dist_healthSCRIPTS install-dist_healthDATA \
 	install-dist_vhpcimportSCRIPTS \
 	install-dist_examplesDATA install-dist_monitoringDATA \
-	install-dist_manualDATA install-man1 install-man5 install-man8
+	install-dist_manualDATA install-man1 install-man5 \
+	install-man7 install-man8
 $(installs): refuse-other-slurm
 refuse-other-slurm:
 	@lib=$(DESTDIR)$(slurmplugindir)/libslurmfull.so; \

@@ -22,5 +22,4 @@ contribs_probe_svf_probe_SOURCES = \
 contribs_probe_svf_probe_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 contribs_probe_svf_probe_LDADD = src/plugins/libvs_conf.la \
 	src/common/libvs_core.la
-dist_man_MANS += contribs/probe/svf-probe.1
 EXTRA_DIST += contribs/probe/README.md

@@ -67,17 +67,5 @@ uninstall-local:
 	rm -f $(DESTDIR)$(bashcompletiondir)/svf \
 		$(DESTDIR)$(zshcompletiondir)/_svf
 
-# The pages' tables come from the code's, by way of svf.
-man_MANS = src/svf/svf.1 src/svf/vsphere.conf.5
-EXTRA_DIST += src/svf/man.awk src/svf/man1.awk src/svf/svf.1.in \
-	src/svf/vsphere.conf.5.in
-CLEANFILES = src/svf/svf.1 src/svf/vsphere.conf.5
-src/svf/svf.1: src/svf/svf.1.in src/svf/man1.awk src/svf/svf$(EXEEXT)
-	$(AM_V_GEN)src/svf/svf --tables | \
-		$(AWK) -f $(top_srcdir)/src/svf/man1.awk - \
-		$(top_srcdir)/src/svf/svf.1.in > $@.tmp && mv $@.tmp $@
-src/svf/vsphere.conf.5: src/svf/vsphere.conf.5.in src/svf/man.awk \
-		src/svf/svf$(EXEEXT)
-	$(AM_V_GEN)src/svf/svf --noheader conf --keys | \
-		$(AWK) -f $(top_srcdir)/src/svf/man.awk - \
-		$(top_srcdir)/src/svf/vsphere.conf.5.in > $@.tmp && mv $@.tmp $@
+# The documents' writers move its topics to doc/.
+EXTRA_DIST += src/svf/vsphere.conf.5.in

@@ -29,12 +29,13 @@ holds() { # PACKAGE FILE...
 
 packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a pattern
 	local d=$1 s=$2 u=/usr/lib/systemd/system h=/usr/share/slurm-vsphere/health rc=0
+	local m=/usr/share/man
 	# shellcheck disable=SC2086 # patterns
 	{
 		holds $d/slurm-vsphere$s /usr/bin/svf-probe \
 			PLUGINS/job_submit_vsphere.so \
-			PLUGINS/libslurm_vsphere.so /usr/share/man/man1/svf-probe.1 \
-			/usr/share/man/man8/slurm-vsphere-health.8 \
+			PLUGINS/libslurm_vsphere.so $m/man1/svf-probe.1 \
+			$m/man5/vsphere-health.conf.5 $m/man8/slurm-vsphere-health.8 \
 			/usr/sbin/slurm-vsphere-health $u/slurm-vsphere-health.service \
 			$u/slurm-vsphere-health.timer $h/README.md $h/choose.py \
 			$h/job.py $h/judge.py $h/keep.py $h/perf.py $h/pair.sbatch \
@@ -44,9 +45,10 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 			PLUGINS/spank_vsphere.so || rc=1
 		holds $d/slurm-vsphere-guest$s /usr/sbin/slurm-vsphere-guest \
 			/usr/sbin/slurm-vsphere-port $u/slurm-vsphere-identity.service \
-			$u/slurm-vsphere-slurmd.service || rc=1
-		holds $d/slurm-vsphere-client$s /usr/bin/svf /usr/share/man/man1/svf.1 \
-			/usr/share/man/man5/vsphere.conf.5 \
+			$u/slurm-vsphere-slurmd.service $m/man8/slurm-vsphere-guest.8 || rc=1
+		holds $d/slurm-vsphere-client$s /usr/bin/svf $m/man1/svf.1 \
+			$m/man5/vsphere.conf.5 $m/man7/slurm-vsphere.7 \
+			$m/man7/svf-check-codes.7 \
 			/usr/share/bash-completion/completions/svf \
 			/usr/share/zsh/site-functions/_svf || rc=1
 	}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The privileges that the account needs, as three places say them: the product's
-table (vcenter/client/rights.c, by which svf check judges), vsphere.conf(5) and the guide's
+table (vcenter/client/rights.c, by which svf check judges), slurm-vsphere(7) and the guide's
 roles. Each must say what the others say, no more and no less.
 
 usage: rights.py TOP
@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-# What the table's flags mean: the heading in vsphere.conf(5).
+# What the table's flags mean: the heading in slurm-vsphere(7).
 FOLDER = "The Folder, propagating"
 HEADING = {
     "ON_FOLDER": FOLDER, "FOR_VMOTION": FOLDER,
@@ -57,8 +57,8 @@ def product(top):
 
 
 def manual(top):
-    """The same of vsphere.conf(5): "Group: Name, Name" or whole names."""
-    text = (top / "src/svf/vsphere.conf.5.in").read_text()
+    """The same of slurm-vsphere(7): "Group: Name, Name" or whole names."""
+    text = (top / "man/slurm-vsphere.7.in").read_text()
     text = text.split(".SH PRIVILEGES")[1].split(".SH ")[0]
     found = {}
     for part in text.split(".TP\n")[1:]:
@@ -103,7 +103,7 @@ def differences(name, theirs, ours):
 
 def main():
     top = pathlib.Path(sys.argv[1])
-    wrong = [*differences("vsphere.conf(5)", manual(top), product(top)),
+    wrong = [*differences("slurm-vsphere(7)", manual(top), product(top)),
              *differences("administrator.md", guide(top), product(top))]
     print(*wrong, sep="\n")
     return bool(wrong)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the product must find of an account's rights in a recording.
 
-What is needed where is vsphere.conf(5)'s, not the product's table. What is too much
+What is needed where is slurm-vsphere(7)'s, not the product's table. What is too much
 is the list below. A right of each object is vCenter's own answer in a recording of
 svf-probe. In a recording of govc there is no such answer: an object's effectiveRole
 names the recording account's roles, and AuthorizationManager.roleList their
@@ -37,10 +37,10 @@ def page():
 
 
 def need(head):
-    """The privileges under a heading of vsphere.conf(5)."""
+    """The privileges under a heading of slurm-vsphere(7)."""
     found = [v for k, v in page().items() if k.startswith(head)]
     if not found:
-        raise RuntimeError(f"vsphere.conf(5) has no heading {head!r}")
+        raise RuntimeError(f"slurm-vsphere(7) has no heading {head!r}")
     return set().union(*found)
 
 

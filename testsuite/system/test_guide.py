@@ -117,7 +117,7 @@ PLACES = {      # of the man page's headings: where the guide gives the role
 
 
 def test_the_account_has_what_the_man_page_says_and_no_more(vcenter, prepared):
-    """vsphere.conf(5) lists the privileges, and test_preflight.py has a cluster
+    """slurm-vsphere(7) lists the privileges, and test_preflight.py has a cluster
     run with exactly these."""
     assert set(ROLES) >= set(PLACES)
     for heading, (path, propagate) in PLACES.items():

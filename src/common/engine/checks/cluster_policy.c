@@ -370,7 +370,7 @@ static void lacks_for(const struct vs_missing_privilege *l)
 
 	vs_finding_add(VS_STOPS_NOTHING, &(struct vs_says) {
 		       uses[l->use].code, l->name, is,
-		       "the role of vsphere.conf(5), PRIVILEGES", fix },
+		       "the role of slurm-vsphere(7), PRIVILEGES", fix },
 		       "the account lacks privileges on %s=%s: %s: %s",
 		       l->key, l->name, l->privs, uses[l->use].then);
 }
@@ -400,7 +400,7 @@ void vs_rights_check(struct vs_core *c)
 		VS_FREE char *fix = lack_fix(l, user);
 		const struct vs_says says = {
 			VS_CHECK_RIGHTS_MISSING, l->key[0] ? l->name : "/", is,
-			"the role of vsphere.conf(5), PRIVILEGES",
+			"the role of slurm-vsphere(7), PRIVILEGES",
 			fix };
 
 		if (l->use < VS_COUNT(uses) && uses[l->use].then) {

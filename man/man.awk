@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A manual page from its source, man/PAGE.in. The first file holds what
+# `svf --tables` prints, the line "keys", and what `svf conf --keys` prints.
+# A line of the source that is @NAME@ alone becomes the text of that name.
+
+function roff(s) {
+	gsub(/\\/, "\\e", s)
+	gsub(/-/, "\\-", s)
+	return s
+}
+
+function bold(s) { return "\\fB" roff(s) "\\fR" }
+
+# Lines of at most 76 bytes, each sentence on its own.
+function para(s,	n, w, i, line, out) {
+	sub(/^ +/, "", s)
+	n = split(roff(s), w, / +/)
+	for (i = 1; i <= n; i++) {
+		if (line != "" && length(line " " w[i]) > 76) {
+			out = out line "\n"
+			line = ""
+		}
+		if (line == "" && w[i] ~ /^[.']/)
+			w[i] = "\\&" w[i]
+		line = line (line == "" ? "" : " ") w[i]
+		if (w[i] ~ /\.$/ && length(line) > 40) {
+			out = out line "\n"
+			line = ""
+		}
+	}
+	return out (line == "" ? "" : line "\n")
+}
+
+# A phrase of a table as a sentence. vCenter begins one too.
+function sentence(s) {
+	if (s ~ /^[a-z][a-z-]*[^A-Za-z-]/ || s ~ /^[a-z]+$/)
+		s = toupper(substr(s, 1, 1)) substr(s, 2)
+	return s ~ /[.!?]$/ ? s : s "."
+}
+
+# Words that the caller replaces are in upper case.
+function usage(s,	w, out) {
+	while (match(s, /[A-Za-z0-9_-]+/)) {
+		w = substr(s, RSTART, RLENGTH)
+		out = out substr(s, 1, RSTART - 1) \
+			(w ~ /^[A-Z0-9_]+$/ ? "\\fI" : "\\fB") roff(w) "\\fR"
+		s = substr(s, RSTART + RLENGTH)
+	}
+	out = out s
+	gsub(/ +/, " ", out)
+	sub(/ $/, "", out)
+	return out
+}
+
+# The first form of "-n, --name=VALUE": "-n VALUE".
+function brief(s,	value) {
+	sub(/^ +/, "", s)
+	if (s ~ /^-., /) {
+		value = match(s, /=/) ? " " substr(s, RSTART + 1) : ""
+		s = substr(s, 1, 2) value
+	}
+	return s
+}
+
+# ---- svf's verbs -----------------------------------------------------------------
+
+function synopsis(s) { page["SYNOPSIS"] = page["SYNOPSIS"] s }
+
+function verbs(s) { page["VERBS"] = page["VERBS"] s }
+
+function plain_end() {
+	if (plain)
+		verbs(".fi\n")
+	plain = 0
+}
+
+function fields_end() {
+	if (fields != "")
+		verbs(".PP\n" fields_head "\n" para(fields ".") )
+	fields = ""
+}
+
+function verb_line(rest) { synopsis(usage("svf " rest) "\n.br\n") }
+
+# The synopsis of the last verb, when its options are known.
+function verb_end() {
+	fields_end()
+	plain_end()
+	if (verb && !words)
+		verb_line(verb " " (nflags > 3 ? "[OPTION...] " : flags) args)
+	flags = ""
+	nflags = words = 0
+}
+
+function record_verb() {
+	verb_end()
+	verb = f[2]
+	args = f[4]
+	verbs(".SS svf " roff(verb) "\n" para(sentence(f[5])))
+}
+
+function record_flag() {
+	sub(/^ +/, "", f[2])
+	verbs(".TP\n" usage(f[2]) "\n" para(sentence(f[3])))
+	flags = flags "[" brief(f[2]) "] "
+	nflags++
+}
+
+function record_word() {
+	words++
+	verb_line(f[2] " " f[3])
+	verbs(".TP\n" usage("svf " f[2] " " f[3]) "\n" para(sentence(f[4])))
+}
+
+function text_end() {
+	if (text != "")
+		verbs(".PP\n" para(text))
+	text = ""
+}
+
+# A line that begins with a blank stays as it is.
+function record_text() {
+	if (f[2] ~ /^ /) {
+		text_end()
+		if (!plain)
+			verbs(".PP\n.nf\n")
+		plain = 1
+		verbs("\\&" roff(f[2]) "\n")
+		return
+	}
+	plain_end()
+	if (f[2] == "")
+		text_end()
+	else
+		text = text " " f[2]
+}
+
+function record_list() {
+	fields_end()
+	plain_end()
+	fields_head = f[2] == "" ? "Fields:" : "Fields with " bold(f[2]) ":"
+}
+
+function record_same() {
+	fields_end()
+	plain_end()
+	verbs(".PP\nFields: those of\n.BR \"svf " roff(f[2]) "\" .\n")
+}
+
+function record_option(	arg) {
+	arg = f[4] ~ /^=/ ? "[=\\fI" roff(substr(f[4], 2)) "\\fR]" : \
+		f[4] ? "=\\fI" roff(f[4]) "\\fR" : ""
+	page["OPTIONS"] = page["OPTIONS"] ".TP\n" (f[2] ? bold(f[2]) ", " : "") \
+		bold(f[3]) arg "\n" para(sentence(f[5]))
+}
+
+# ---- findings, keys --------------------------------------------------------------
+
+function record_code(	head) {
+	if (f[4] != of)
+		head = ".SS " roff(f[4] in heading ? heading[f[4]] : f[4]) "\n"
+	of = f[4]
+	page["CODES"] = page["CODES"] head ".TP\n" bold(f[2]) " (" f[3] ")\n" \
+		para(sentence(f[5])) para(f[6])
+}
+
+# The columns of `svf conf --keys` begin where the names in its first line do.
+function keys_head(	s, at) {
+	at = 1
+	for (s = $0; match(s, /[^ ]+ */); s = substr(s, RLENGTH + 1)) {
+		column[++columns] = substr(s, 1, RLENGTH)
+		sub(/ +$/, "", column[columns])
+		has_level = has_level || column[columns] == "LEVEL"
+		from[columns] = at
+		at += RLENGTH
+	}
+}
+
+function keys_row(	i, v) {
+	for (i = 1; i <= columns; i++) {
+		v = i < columns ? substr($0, from[i], from[i + 1] - from[i]) : \
+			substr($0, from[i])
+		sub(/ +$/, "", v)
+		row[column[i]] = v
+	}
+	if (!has_level)
+		row["LEVEL"] = row["DEFAULT"] == "(required)" ? "required" : "common"
+	keys_add(row["LEVEL"], row["LINE"])
+}
+
+function keys_add(level, line,	s) {
+	if (line != last[level])
+		s = ".SS " (line == "-" ? "Global keys" : roff(line) " lines") "\n"
+	last[level] = line
+	s = s ".TP\n" bold(row["KEY"]) "\n" para(row["MEANING"])
+	if (row["DEFAULT"] !~ /^(-|\(required\))$/)
+		s = s "The default is " bold(row["DEFAULT"]) ".\n"
+	key[level] = key[level] s
+}
+
+BEGIN {
+	FS = "\t"
+	heading["host"] = "ESXi hosts"
+	heading["PF"] = "Physical functions"
+	heading["device"] = "PCI devices"
+	heading["template"] = "Templates"
+	heading["datastore"] = "Datastores"
+	heading["pool"] = "Resource pools"
+	heading["cluster"] = "vSphere clusters"
+	heading["node"] = "Nodes"
+	heading["adapter"] = "Adapters"
+	heading["folder"] = "Folders"
+	heading["Slurm cluster"] = "Other Slurm clusters"
+	heading["limit"] = "Limits"
+	heading["vCenter"] = "vCenter"
+	heading["object"] = "Privileges"
+	heading["account"] = "The account"
+}
+
+FNR == NR && $1 == "keys" { in_keys = 1; next }
+FNR == NR && in_keys == 1 { keys_head(); in_keys = 2; next }
+FNR == NR && in_keys { keys_row(); next }
+FNR == NR {
+	split("", f)
+	split($0, f, FS)
+	if ($1 != "text")
+		text_end()
+	if ($1 == "verb") record_verb()
+	else if ($1 == "flag") record_flag()
+	else if ($1 == "word") record_word()
+	else if ($1 == "text") record_text()
+	else if ($1 == "list") record_list()
+	else if ($1 == "same") record_same()
+	else if ($1 == "field") fields = fields (fields == "" ? "" : ", ") f[2]
+	else if ($1 == "option") record_option()
+	else if ($1 == "exit")
+		page["EXITS"] = page["EXITS"] ".TP\n" bold(f[2]) "\n" para(sentence(f[3]))
+	else if ($1 == "code") record_code()
+	next
+}
+
+FNR == 1 {
+	verb_end()
+	sub(/\.br\n$/, "", page["SYNOPSIS"])
+	for (i = split("required common advanced", level, " "); i; i--)
+		if (key[level[i]] != "")
+			page["KEYS"] = ".SH " toupper(level[i]) " KEYS\n" key[level[i]] page["KEYS"]
+}
+/^@[A-Z]+@$/ {
+	name = substr($0, 2, length($0) - 2)
+	if (!(name in page)) {
+		print FILENAME ": " $0 " is not known" >"/dev/stderr"
+		exit 1
+	}
+	printf "%s", page[name]
+	next
+}
+{ gsub(/@VERSION@/, version); print }
