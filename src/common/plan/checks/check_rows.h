@@ -19,140 +19,147 @@
 /* ---- hosts and their physical functions -------------------------------- */
 
 CHECK(ESXI_OLD, "esxi-old", HARD, "host", HOST, MAX_HW, ESXI, esxi_old,
-	"ESXi runs no VM of the template's, or the adapter's, hardware version",
+	"ESXi does not support the hardware version of the template or of the adapter",
 	"vCenter refuses to power the VM on there.")
 CHECK(ESXI_ODD, "esxi-odd", WARNING, "host", HOST, BUILD, ESXI | COUNTED,
-	esxi_odd, "another ESXi build than most hosts have",
-	"Drivers and defaults differ from build to build, and jobs over several hosts with them.")
+	esxi_odd,
+	"the host has another ESXi build than most hosts",
+	"Drivers and defaults differ between builds, which affects jobs on several hosts.")
 FLAG(HOST_REBOOT, "host-reboot", WARNING, "host", HOST, NEED_OF_REBOOT, 0,
-	"the host waits for a reboot", "What was set is not in force yet.",
+	"the host requires a reboot",
+	"The settings take effect only after the reboot.",
 	"a reboot is required" SHOULD "none is"
 	FIX REBOOT(""))
 FLAG(HOST_CLOCK, "host-clock", WARNING, "host", HOST, CLOCKS, 0,
 	"the host has no time server",
-	"Guests take their first time from the host, and munge refuses clocks that differ by minutes.",
+	"Guests take their first time from the host, and munge rejects clocks that differ by minutes.",
 	"no NTP or PTP server" SHOULD "the time servers of the site"
 	FIX "govc host.date.change -host {} -server NTP-SERVER\n"
 	"govc host.service -host {} enable ntpd\n"
 	"govc host.service -host {} start ntpd")
 CHECK(HOST_CORES, "host-cores", WARNING, "host", HOST, CORES, 0, cores,
-	"too few cores for a VM with LatencySensitivity=high, beside those of ESXi",
-	"Such a VM has its cores to itself; ESXi keeps some for its own work.")
+	"the host has too few cores for a VM with LatencySensitivity=high beside ESXi's own",
+	"Such a VM needs its cores exclusively, and ESXi reserves some for itself.")
 CHECK(HOST_MEMORY, "host-memory", WARNING, "host", HOST, MEMORY, 0, memory,
-	"too little memory for a VM of the configuration",
-	"A VM with a VF has all its memory reserved: it can't be placed there.")
+	"the host has too little memory for a VM of the configuration",
+	"All memory of a VM with a VF is reserved, so that no such VM fits on the host.")
 CHECK(HOST_CORES_VFS, "host-cores-vfs", WARNING, "host", HOST, CORES, 0,
 	cores_vfs,
-	"fewer cores than the VMs of its VFs need with LatencySensitivity=high, and nodes that find none elsewhere",
-	"The last of the nodes never run at once with the others.")
+	"the host has fewer cores than the VMs of all its VFs need with LatencySensitivity=high",
+	"Other hosts lack the cores too, so that not all nodes can run at the same time.")
 CHECK(HOST_MEMORY_VFS, "host-memory-vfs", WARNING, "host", HOST, MEMORY, 0,
 	memory_vfs,
-	"less memory than the VMs of its VFs need, and nodes that find none elsewhere",
-	"The last of the nodes never run at once with the others.")
+	"the host has less memory than the VMs of all its VFs need",
+	"Other hosts lack the memory too, so that not all nodes can run at the same time.")
 CHECK(HOST_UNREAD, "host-unread", UNSURE, "host", HOST, 0, 0, unread,
-	"what is checked of a host can't be read",
-	"The account of Username= needs Read-only on it.")
+	"vCenter does not show the properties that are checked",
+	"The account of Username= needs Read-only on the host.")
 CHECK(NUMA_UNKNOWN, "numa-unknown", WARNING, "host", HOST, 0, 0, numa,
-	"NumaAffinity=pf is set, and the host doesn't tell the NUMA node of its PFs and devices",
-	"The setting has no effect on this host: its VMs may run on any node.")
+	"NumaAffinity=pf is set, but vCenter does not show the NUMA node of the host's PFs and devices",
+	"NumaAffinity= has no effect on this host, and its VMs may run on any NUMA node.")
 CHECK(POWER_POLICY, "power-policy", WARNING, "host", HOST, POWER, 0, power,
 	"the power policy is not High Performance",
 	"Cores that change their clock or sleep add microseconds to each message.")
 CHECK(NETWORK_MISSING, "network-missing", WARNING, "host", ADAPTER, NETS, 0,
 	network,
-	"a port group that most hosts of the cluster have isn't on this one",
-	"No VM of that adapter can be placed there.")
+	"the host lacks a port group that most hosts of the cluster have",
+	"No VM of that adapter can be placed on the host.")
 CHECK(UPLINK_MISSING, "uplink-missing", HARD, "host", ADAPTER, NETS | PFS, 0,
 	uplink,
-	"an adapter's switch has no physical function as uplink on the host",
-	"No VF of it reaches the adapter's network.")
+	"no physical function of the host is an uplink of the adapter's switch",
+	"No VF of the host reaches the adapter's network.")
 CHECK(LINK_DOWN, "link-down", HARD, "PF", PF, FACTS, 0, link,
 	"the port of an Ethernet adapter has no link",
-	"A VM with a VF of it would fail its device check.")
+	"The device check fails in each VM with a VF of this PF.")
 CHECK(MTU, "mtu", HARD, "PF", ADAPTER, FACTS, 0, mtu,
-	"the switch's MTU on the host is smaller than the adapter's MTU=",
-	"The guest can't set its MTU, or large messages are lost.")
+	"the MTU of the switch on the host is smaller than MTU= of the adapter",
+	"The guest cannot set its MTU, or large messages are lost.")
 AGAIN(MTU, PF, FACTS, 0, pf_mtu)
 CHECK(MTU_ODD, "mtu-odd", WARNING, "host", SWITCH, FACTS, COUNTED, mtu_odd,
-	"a switch has another MTU on the host than on most hosts",
-	"Large messages between hosts are lost, and no adapter's MTU= says which of them is right.")
+	"a switch has another MTU on this host than on most hosts",
+	"Large messages between hosts are lost. No adapter's MTU= tells which value is right.")
 CHECK(STORE_MISSING, "datastore-missing", HARD, "host", HOST, STORES, 0, store,
-	"the host doesn't mount the datastore of Datastore=",
-	"No VM of ours can be placed there.")
+	"the host mounts no datastore of Datastore=",
+	"No VM can be placed on the host.")
 CHECK(GPU_MODE, "gpu-mode", WARNING, "host", HOST, FACTS, 0, gpu,
-	"a GPU is not in the mode for vGPUs, \"shared direct\"",
-	"It gives no vGPU to the VMs of Type=vgpu adapters.")
+	"a GPU is not in the mode \"shared direct\", which vGPUs need",
+	"VMs of adapters with Type=vgpu get no vGPU from this GPU.")
 CHECK(VF_INCAPABLE, "vf-incapable", HARD, "PF", INCAPABLE, FACTS | NETS | PFS,
 	0, vf_incapable,
-	"an uplink of an adapter's network has no SR-IOV capability",
-	"SR-IOV is off in the card's firmware or the host's BIOS, or the card has none: no VFs can be made.")
+	"an uplink of the adapter's network has no SR-IOV capability",
+	"SR-IOV is disabled in the NIC's firmware or in the BIOS, or the NIC does not support it.")
 CHECK(VF_OFF, "vf-off", HARD, "PF", PF, FACTS, VFS, vf_off,
-	"SR-IOV is off on an uplink of an adapter's network", "It has no VFs.")
+	"SR-IOV is disabled on an uplink of the adapter's network",
+	"The PF has no VFs.")
 CHECK(VF_INACTIVE, "vf-inactive", HARD, "PF", PF, FACTS, VFS, vf_inactive,
-	"SR-IOV is on and not active",
-	"It has no VFs before the host was rebooted.")
+	"SR-IOV is enabled but not active",
+	"The PF has no VFs until the host reboots.")
 CHECK(VF_COUNT, "vf-count", WARNING, "PF", PF, FACTS, 0, vf_count,
-	"the firmware's NUM_OF_VFS is below the sum of max_vfs plus one",
-	"The driver can't make all VFs that were asked for.")
+	"NUM_OF_VFS in the firmware is lower than the sum of max_vfs plus one",
+	"The driver cannot create all VFs.")
 CHECK(VF_FEWER, "vf-fewer", WARNING, "PF", PF, FACTS, VFS, vf_fewer,
-	"fewer VFs than were asked for",
-	"A reboot is due, or the driver failed to make them.")
+	"the PF has fewer VFs than are configured",
+	"The host needs a reboot, or the driver failed to create the VFs.")
 CHECK(VF_LOST, "vf-lost", WARNING, "PF", PF, FACTS, VFS, vf_lost,
-	"fewer VFs than it has had before",
-	"Somebody lowered max_vfs, or a card was added or moved: it counts in PCI order.")
+	"the PF has fewer VFs than before",
+	"Either max_vfs was lowered, or a NIC was added or moved. max_vfs counts NICs in PCI order.")
 FOUND(VF_OVERCOMMITTED, "vf-overcommitted", WARNING, "PF",
-	"more VFs in use or promised than there are",
-	"VFs went while VMs had them; VMs that run are left alone.")
+	"more VFs are in use or reserved than the PF has",
+	"The PF lost VFs that VMs use. Running VMs are not affected.")
 FOUND(PF_CHANGED, "pf-changed", HARD, "PF",
-	"the physical function isn't what it was",
-	"A card was added or moved: what the address stands for may be another port.")
+	"the PF is another port than before",
+	"A NIC was added or moved, so that the address may belong to another port.")
 CHECK(DRIVER_ODD, "driver-odd", WARNING, "PF", PF, FACTS, COUNTED, driver,
-	"another driver version than most hosts have",
-	"RDMA between different drivers is tested by nobody.")
+	"the driver has another version than on most hosts",
+	"RDMA between different driver versions is untested.")
 CHECK(FIRMWARE_ODD, "firmware-odd", WARNING, "PF", PF, FACTS, COUNTED, firmware,
-	"another firmware than most cards of its kind have",
-	"Limits and congestion control differ from firmware to firmware.")
+	"the NIC has another firmware than most NICs of its model",
+	"Limits and congestion control differ between firmware versions.")
 CHECK(DEVICE_OFF, "device-off", WARNING, "device", DEVICE, FACTS, 0, device,
-	"passthrough isn't enabled for a device that an adapter hands out",
-	"It goes to no VM.")
+	"passthrough is disabled for a device of an adapter",
+	"No VM gets this device.")
 CHECK(DEVICE_REBOOT, "device-reboot", WARNING, "device", DEVICE, FACTS, 0,
-	device, "passthrough is enabled for a device, and not active",
-	"It goes to no VM before the host was rebooted.")
+	device,
+	"passthrough is enabled but not active for a device",
+	"No VM gets this device until the host reboots.")
 CHECK(DEVICE_LEFT, "device-left-out", WARNING, "host", HOST, 0, 0, device_left,
-	"it has more PFs and kinds of devices than are counted",
-	"Those left out go to no VM.")
+	"the host has more PFs and devices than slurm-vsphere counts",
+	"No VM gets the devices that are not counted.")
 
 /* ---- templates --------------------------------------------------------- */
 
 FOUND(TEMPLATE_MISSING, "template-missing", HARD, "template",
-	"the template, or its host, isn't there, isn't readable, or it is no template",
+	"the template is missing or not readable, its host is missing, or the VM is not a template",
 	"No VM can be cloned from it.")
 CHECK(TEMPLATE_HW, "template-hardware", HARD, "template", TEMPLATE, HW, 0, hw,
-	"its hardware version is too old for the adapter or a setting",
-	"The card can't be added, or the VM is not powered on.")
+	"the template's hardware version is too old for the adapter or for a setting",
+	"The device cannot be added, or the VM does not power on.")
 CHECK(TEMPLATE_FIRMWARE, "template-firmware", HARD, "template", TEMPLATE, 0, 0,
 	efi,
-	"it boots by BIOS, and its VMs need EFI: for a device with large BARs (MMIO=), or SecureBoot=yes",
-	"Only EFI places BARs above 4 GB and checks signatures: the VM is not powered on.")
+	"the template boots by BIOS, but MMIO= or SecureBoot=yes needs EFI",
+	"Only EFI places BARs above 4 GB and verifies signatures. The VMs do not power on.")
 CHECK(TEMPLATE_GUEST, "template-guest", WARNING, "template", TEMPLATE, 0, 0,
-	guest, "its guest operating system is no 64-bit Linux",
-	"ESXi chooses defaults by it, and RDMA cards want one.")
+	guest,
+	"the template's guest operating system is not a 64-bit Linux",
+	"ESXi selects defaults by it, and RDMA devices require such a guest.")
 CHECK(TEMPLATE_NIC, "template-card", HARD, "template", TEMPLATE, 0, CARDS, card,
-	"it has an RDMA card or a device of a host in it",
-	"Each clone would have it beside its own.")
+	"the template has an RDMA NIC or a device of a host",
+	"Each clone would have this device beside its own.")
 FLAG(TEMPLATE_HOT_ADD, "template-hot-add", WARNING, "template", TEMPLATE,
-	HOT_ADD, 0, "CPU or memory hot-add is on",
-	"It hides the host's NUMA nodes from the guest; VMs with VFs or devices have it off, whatever the template says.",
+	HOT_ADD, 0,
+	"CPU or memory hot-add is enabled",
+	"Hot-add hides NUMA nodes from the guest. VMs with VFs or devices have it disabled in any case.",
 	"on" SHOULD "off"
 	FIX AS_VM("govc vm.change -vm {} -cpu-hot-add-enabled=false -memory-hot-add-enabled=false"))
 FLAG(TEMPLATE_SNAPSHOT, "template-snapshot", WARNING, "template", TEMPLATE,
-	SNAPSHOT, 0, "it has a snapshot",
-	"A clone copies the chain of disks: it takes longer.",
+	SNAPSHOT, 0,
+	"the template has a snapshot",
+	"Clones take longer because each one copies the chain of disks.",
 	"it has one" SHOULD "none"
 	FIX AS_VM("govc snapshot.remove -vm {} '*'"))
 FLAG(TEMPLATE_TOOLS, "template-tools", WARNING, "template", TEMPLATE, TOOLS, 0,
-	"no VMware Tools are known in it",
-	"The guest learns its node's name by them, and shuts down by them.",
+	"the template has no VMware Tools",
+	"The guest needs VMware Tools to read its node name and to shut down.",
 	"not installed" SHOULD "open-vm-tools in the guest"
 	FIX AS_VM("govc vm.power -on {}	# install open-vm-tools in the guest, power it off"))
 
@@ -160,134 +167,140 @@ FLAG(TEMPLATE_TOOLS, "template-tools", WARNING, "template", TEMPLATE, TOOLS, 0,
 
 FLAG(STORE_AWAY, "datastore-away", HARD, "datastore", STORE, ACCESS, SPACE,
 	"the datastore is not accessible",
-	"VMs can neither be made nor powered on.",
+	"VMs can be neither created nor powered on.",
 	"not accessible" SHOULD "accessible"
 	FIX "govc datastore.info {}")
 CHECK(STORE_CAPACITY, "datastore-room", WARNING, "datastore", STORE, FREE,
 	SPACE, store_capacity,
-	"no room for the disks and swap files of all nodes",
-	"The last of them can't be made: jobs wait for room.")
+	"the datastore has no capacity for the disks and swap files of all nodes",
+	"The last VMs cannot be created, and their jobs stay pending.")
 CHECK(POOL_CAPACITY, "pool-room", HARD, "pool", POOL, 0, 0, pool,
-	"the resource pool's limit is below what a single VM reserves",
-	"No such VM is ever powered on there.")
+	"the limit of the resource pool is lower than the reservation of one VM",
+	"No such VM powers on in this pool.")
 FOUND(POOL_NODES, "pool-nodes", WARNING, "pool",
-	"the resource pool's limit or fixed reservation is below what all its nodes reserve",
-	"The last of them are not powered on: jobs wait.")
+	"the limit or the fixed reservation of the resource pool is lower than the reservations of all its nodes",
+	"The last VMs do not power on, and their jobs stay pending.")
 FOUND(DRS, "drs", HARD, "cluster",
-	"DRS chooses hosts of VMs with VFs by itself",
-	"It knows nothing of VFs that are promised, and may put a VM elsewhere: manual (off deletes the cluster's resource pools).")
-FOUND(HA, "ha", HARD, "cluster", "HA restarts VMs with VFs behind Slurm's back",
-	"The node would be two for a while, and its VF is another job's.")
+	"DRS migrates or places VMs with VFs automatically",
+	"DRS does not know which VFs are reserved. Set it to manual, because off deletes the cluster's resource pools.")
+FOUND(HA, "ha", HARD, "cluster",
+	"HA restarts VMs with VFs without Slurm",
+	"The node could exist twice for some time, and its VF belongs to another job.")
 FOUND(VM_OVERRIDE, "vm-override", HARD, "node",
-	"DRS or HA is automated for a node's VM by an override",
-	"What the cluster is set to doesn't hold for it.")
-FOUND(DPM, "dpm", WARNING, "cluster", "DPM switches idle hosts off",
-	"Hosts in standby get no VM, and DPM wakes none for VMs that are placed on a host.")
+	"an override of the node's VM enables DRS or HA automation",
+	"The setting of the cluster does not apply to this VM.")
+FOUND(DPM, "dpm", WARNING, "cluster",
+	"DPM powers off idle hosts",
+	"Hosts in standby get no VM, and DPM does not wake them for VMs that have a host.")
 FOUND(ADAPTER_NETWORK, "adapter-network", HARD, "adapter",
-	"no host has the adapter's Network=", "No VM of it can be placed.")
+	"no host has the port group of Network=",
+	"No VM of the adapter can be placed.")
 FOUND(ADAPTER_UPLINK, "adapter-uplink", HARD, "adapter",
-	"on no host has the adapter's network an uplink with VFs, or no host offers its device",
-	"No VM of it can be placed.")
+	"no host has the adapter's device, or an uplink of its network with VFs",
+	"No VM of the adapter can be placed.")
 FOUND(ADAPTER_NSX, "adapter-nsx", HARD, "adapter",
-	"the adapter's Network= is NSX's, and no card of its type can be on it",
-	"Clones would fail, or their cards reach nobody.")
+	"Network= is a network of NSX that does not support the adapter's type",
+	"Clones would fail, or their NICs would have no connection.")
 FOUND(NETWORK_POLICY, "network-policy", WARNING, "adapter",
-	"the security policy of the adapter's port group accepts MAC address changes, forged transmits or promiscuous mode",
-	"Root in a VM can take another node's MAC, or read what other VMs send.")
+	"the port group accepts MAC address changes, forged transmits or promiscuous mode",
+	"Root in a VM can use another node's MAC address, or read the packets of other VMs.")
 FOUND(MAC_SHARED, "mac-shared", WARNING, "node",
-	"another VM has a MAC of the node's VM",
-	"On one network, switches send to the one what is meant for the other.")
+	"another VM has a MAC address of the node's VM",
+	"On a common network, switches send packets to the wrong VM.")
 CHECK(APART, "networks-apart", WARNING, "adapter", TEMPLATE, 0, CARDS, own_card,
-	"an RDMA adapter's Network= is the template's own card's, or carries the hosts' management",
-	"Management and RDMA disturb each other, and a guest has two cards in one network.")
+	"Network= is also the network of the template's own NIC or of the hosts' management",
+	"Management and RDMA traffic disturb each other, and a guest has two NICs in one network.")
 AGAIN(APART, SITE_PROFILE, 0, 0, management)
 FOUND(RULE_A, "rule-a", HARD, "adapter",
-	"more nodes than VFs, without OversubscribeNames=yes",
-	"Slurm would plan jobs on nodes that can't all be there.")
+	"the adapter has more nodes than VFs, and OversubscribeNames=yes is not set",
+	"Slurm would plan jobs on nodes that cannot all be up.")
 FOUND(FOLDER, "folder-shared", HARD, "folder",
-	"the folder holds VMs of another cluster",
-	"Nothing is touched there before it is clear whose they are.")
+	"the folder contains VMs of another cluster",
+	"slurm-vsphere changes nothing in the folder until their owner is clear.")
 FOUND(OTHER_CLUSTER, "pf-shared", WARNING, "Slurm cluster",
-	"another Slurm cluster uses VFs of the same physical functions",
-	"Each sees what the other's VMs use, not what it has promised: VMs may find a PF full.")
+	"another Slurm cluster uses VFs of the same PFs",
+	"Each cluster sees the VFs that the other uses, but not those that it reserves. VMs may find a PF full.")
 FOUND(GUEST_WRITES, "guest-writes", WARNING, "folder",
-	"VMs lack guest_rpc.rpci.auth.cmd.info-set=TRUE",
-	"Each user of such a guest may write guestinfo, which root in the guest reads at its next boot.")
+	"VMs do not have guest_rpc.rpci.auth.cmd.info-set=TRUE",
+	"Each user of such a guest can write guestinfo, which root in the guest reads at the next boot.")
 FOUND(CLONES, "clones-per-hour", WARNING, "limit",
-	"very many VMs were made within an hour",
-	"Each leaves tasks and events in vCenter's database; at MaxClonesPerHour= jobs wait.")
+	"very many VMs were created within an hour",
+	"Each VM adds tasks and events to vCenter's database. At MaxClonesPerHour= jobs stay pending.")
 FOUND(LICENCE, "licence", HARD, "cluster",
-	"vCenter refused to make or start a VM because of a licence",
-	"SR-IOV and distributed switches need one that includes them; no other host of the cluster is tried for five minutes.")
+	"vCenter refused to create or power on a VM because of a licence",
+	"SR-IOV and distributed switches need a licence that includes them. slurm-vsphere tries this cluster again after five minutes.")
 FOUND(VCENTER, "vcenter-away", HARD, "vCenter",
-	"vCenter can't be reached, or its inventory isn't read",
-	"Nothing else can be told.")
+	"vCenter does not answer, or its inventory is not complete",
+	"Other findings are unknown.")
 
 /* ---- the account ------------------------------------------------------- */
 
 FOUND(RIGHTS_MISSING, "rights-missing", HARD, "object",
 	"the account lacks privileges",
-	"What needs them would fail in the middle of a job's start.")
+	"Operations that need them would fail while a job starts.")
 FOUND(RIGHTS_VMOTION, "rights-vmotion", WARNING, "object",
-	"the account lacks a privilege that vMotion needs, and an adapter's type allows vMotion",
-	"VMs stay on a host that is to be empty until their jobs end; MaxVmotionsPerHost=0 if that is wanted.")
+	"the account lacks a privilege for vMotion, and an adapter's type allows vMotion",
+	"VMs stay on a draining host until their jobs end. MaxVmotionsPerHost=0 makes this the rule.")
 FOUND(RIGHTS_SURPLUS, "rights-excess", WARNING, "account",
-	"the account has privileges at the root, on the datacenter, the folder or a pool that it doesn't need there",
-	"vCenter can't keep it from what is not ours.")
+	"the account has privileges that it does not need at the root, on the datacenter, the folder or a pool",
+	"vCenter cannot prevent the account from changing other objects.")
 FOUND(RIGHTS_UNKNOWN, "rights-unknown", UNSURE, "account",
-	"vCenter doesn't say what the account may do",
-	"What it may not will fail when it is tried.")
+	"vCenter does not show the account's privileges",
+	"Operations without a privilege fail when they are tried.")
 
 /* ---- slurm.conf: src/plugins/slurm/conf_check.c ------------------------ */
 
 FOUND(SLURM_SUSPEND_PROGRAM, "slurm-suspend-program", HARD, "slurm.conf",
-	"SuspendProgram is missing", "Without it Slurm never powers a VM down.")
+	"SuspendProgram is missing",
+	"Without it Slurm never powers a VM down.")
 FOUND(SLURM_RESUME_PROGRAM, "slurm-resume-program", HARD, "slurm.conf",
-	"ResumeProgram is missing", "Without it Slurm never powers a VM up.")
+	"ResumeProgram is missing",
+	"Without it Slurm never powers a VM up.")
 FOUND(SLURM_SUSPEND_TIME, "slurm-suspend-time", HARD, "slurm.conf",
 	"SuspendTime is missing or -1",
-	"Power saving is off: no VM is ever powered up or down.")
+	"Power saving is off, so that Slurm never powers a VM up or down.")
 FOUND(SLURM_PREP, "slurm-prep-plugins", HARD, "slurm.conf",
 	"prep/vsphere is not in PrEpPlugins",
-	"Jobs start before their VMs are there.")
+	"Jobs start before their VMs are up.")
 FOUND(SLURM_TOPOLOGY, "slurm-topology", HARD, "slurm.conf",
 	"TopologyPlugin ties node names to switches",
-	"VMs move between hosts; vsphere.conf's HostName= names switches.")
+	"VMs move between hosts. Use HostName= and Switch= of vsphere.conf instead.")
 FOUND(SLURM_RESUME_RATE, "slurm-resume-rate", WARNING, "slurm.conf",
 	"ResumeRate throttles VMs",
-	"vsphere.conf's MaxProvisioning does it better.")
+	"MaxProvisioning of vsphere.conf limits operations instead. Set ResumeRate=0.")
 FOUND(SLURM_SUSPEND_RATE, "slurm-suspend-rate", WARNING, "slurm.conf",
 	"SuspendRate throttles VMs",
-	"VFs of idle VMs stay taken while jobs wait for them.")
+	"Idle VMs keep their VFs while jobs wait for them. Set SuspendRate=0.")
 FOUND(SLURM_RETURN, "slurm-return-to-service", WARNING, "slurm.conf",
 	"ReturnToService is not 2",
-	"A VM that comes back by itself stays DOWN.")
+	"A node whose VM restarts without Slurm stays DOWN.")
 FOUND(SLURM_PROLOG, "slurm-prolog-flags", WARNING, "slurm.conf",
 	"PrologFlags=Alloc is missing",
-	"A job may begin before all its nodes' RDMA devices were checked.")
+	"A job may start before the RDMA devices of all its nodes are checked.")
 FOUND(SLURM_HOLD, "slurm-hold-on-prolog", WARNING, "slurm.conf",
 	"SchedulerParameters=nohold_on_prolog_fail is missing",
-	"A job whose node fails its device check is held, not requeued.")
+	"Slurm holds a job whose node fails its device check, instead of a requeue.")
 FOUND(SLURM_CLOUD, "slurm-private-data", WARNING, "slurm.conf",
-	"PrivateData=cloud is missing", "sinfo hides powered-down VMs.")
+	"PrivateData=cloud is missing",
+	"sinfo hides nodes that are powered down.")
 FOUND(SLURM_RESUME_TIMEOUT, "slurm-resume-timeout", WARNING, "slurm.conf",
-	"ResumeTimeout is shorter than vsphere.conf's BootTimeout",
-	"Slurm sets a node DOWN while its VM still may boot.")
+	"ResumeTimeout is shorter than BootTimeout of vsphere.conf",
+	"Slurm sets a node DOWN while its VM may still boot.")
 FOUND(SLURM_SUSPEND_TIMEOUT, "slurm-suspend-timeout", WARNING, "slurm.conf",
-	"SuspendTimeout is shorter than vsphere.conf's ShutdownGrace",
-	"Slurm gives a node to a job while its guest still shuts down: the job waits.")
+	"SuspendTimeout is shorter than ShutdownGrace of vsphere.conf",
+	"Slurm allocates a node while its guest still shuts down, and the job has to wait.")
 FOUND(SLURM_EXCLUDED, "slurm-suspend-exc", WARNING, "slurm.conf",
-	"nodes of ours are kept from being powered down",
-	"Their VFs are never another job's, whatever Retention= says.")
+	"slurm.conf excludes nodes of slurm-vsphere from power saving",
+	"Their VFs stay in use whatever Retention= says.")
 FOUND(SLURM_OTHERS, "slurm-suspend-others", WARNING, "slurm.conf",
-	"power saving takes nodes that are no VMs",
-	"SuspendProgram does nothing: Slurm believes them off, and sets them DOWN at their next job.")
+	"power saving includes nodes that are not VMs of slurm-vsphere",
+	"If SuspendProgram does nothing, Slurm believes these nodes off and sets them DOWN at their next job.")
 FOUND(SLURM_VF_TRES, "slurm-vf-tres", WARNING, "slurm.conf",
 	"Licenses= has vf, and AccountingStorageTRES= hasn't license/vf",
-	"Jobs' VFs are counted, but neither kept in the database nor held to limits.")
+	"Slurm counts the VFs of jobs, but neither stores them nor enforces limits.")
 FOUND(SLURM_VF_LICENSE, "slurm-vf-license", WARNING, "slurm.conf",
 	"AccountingStorageTRES= has license/vf, and Licenses= has no vf",
-	"No job's VFs are counted: license/vf is always 0.")
+	"Slurm counts no VFs, and license/vf is always 0.")
 
 #undef FOUND
 #undef CHECK
