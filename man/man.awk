@@ -31,9 +31,9 @@ function para(s,	n, w, i, line, out) {
 	return out (line == "" ? "" : line "\n")
 }
 
-# A phrase of a table as a sentence. vCenter begins one too.
+# A phrase of a table as a sentence. A name such as slurm.conf stays as it is.
 function sentence(s) {
-	if (s ~ /^[a-z][a-z-]*[^A-Za-z-]/ || s ~ /^[a-z]+$/)
+	if (s ~ /^[a-z-]+[,:;]?( |$)/)
 		s = toupper(substr(s, 1, 1)) substr(s, 2)
 	return s ~ /[.!?]$/ ? s : s "."
 }
@@ -156,12 +156,20 @@ function record_option(	arg) {
 
 # ---- findings, keys --------------------------------------------------------------
 
-function record_code(	head) {
-	if (f[4] != of)
-		head = ".SS " roff(f[4] in heading ? heading[f[4]] : f[4]) "\n"
-	of = f[4]
-	page["CODES"] = page["CODES"] head ".TP\n" bold(f[2]) " (" f[3] ")\n" \
+# Findings of one kind of object stand together.
+function record_code() {
+	if (!(f[4] in codes))
+		kinds[++nkinds] = f[4]
+	codes[f[4]] = codes[f[4]] ".TP\n" bold(f[2]) " (" f[3] ")\n" \
 		para(sentence(f[5])) para(f[6])
+}
+
+function codes_end(	i, k) {
+	for (i = 1; i <= nkinds; i++) {
+		k = kinds[i]
+		page["CODES"] = page["CODES"] ".SS " \
+			roff(k in heading ? heading[k] : k) "\n" codes[k]
+	}
 }
 
 # The columns of `svf conf --keys` begin where the names in its first line do.
@@ -241,6 +249,7 @@ FNR == NR {
 
 FNR == 1 {
 	verb_end()
+	codes_end()
 	sub(/\.br\n$/, "", page["SYNOPSIS"])
 	for (i = split("required common advanced", level, " "); i; i--)
 		if (key[level[i]] != "")
