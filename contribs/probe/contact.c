@@ -100,7 +100,7 @@ static enum stage end_of(const struct probe *p, const struct vs_err *err)
 {
 	bool good = !p->contact[p->at].err.code;
 
-	if (!strncmp(err->text, "PasswordFile ", 13))
+	if (!strncmp(err->text, "VCenterPasswordFile ", 20))
 		return STAGE_LOGIN;
 	if (good && err->code == VS_E_CONFIG && p->at > STAGE_LOGIN)
 		return STAGE_NAMES;

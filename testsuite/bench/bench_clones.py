@@ -36,7 +36,7 @@ def cluster_make(how):
     inv["taskSlots"] = {"vcenter": 640, "host": 8, "datastore": 128}
     c = Cluster(inventory=inv, nodes=VMS)
     c.vsphere = {"BootTimeout": 86400, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=vmxnet3 Network=VM-PG",
         "PartitionName=debug Adapter=sriov-roce Template=rhel9-ofed "
         f"Clone={how}"]}

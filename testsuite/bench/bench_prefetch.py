@@ -18,7 +18,7 @@ from worlds import template, world
 CLONE_S, POWER_S = 8, 4
 RUNS_S = 20         # longer than it takes to make a VM
 FREE_BAR, SHORT_BAR, WASTE_BAR = 0.80, 0.60, 0.10
-LINES = ["ClusterName=HPC1 ResourcePool=slurm",
+LINES = ["VSphereCluster=HPC1 ResourcePool=slurm",
          "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
          "PartitionName=a Adapter=sriov-roce Template=rhel9-ofed",
          "PartitionName=b Adapter=sriov-roce Template=other"]
@@ -32,7 +32,7 @@ class Queue:
             hosts=hosts, vfs=vfs, templates=[template(), template("other")],
             durations={"CloneVM_Task": f"{CLONE_S}s", "call": "10ms",
                        "PowerOnVM_Task": f"{POWER_S}s"}))
-        self.c.vsphere = {"lines": LINES, "OversubscribeNames": "yes",
+        self.c.vsphere = {"lines": LINES, "AllowMoreNodesThanVFs": "yes",
                           "ShutdownGrace": 2, "Prefetch": prefetch,
                           "PrefetchGrace": 10}
         self.c.slurmctld_parameters += ",power_save_interval=1"

@@ -119,8 +119,8 @@ def started(cluster):
 def without_budgets():
     c = cluster_make(VMS, hosts=HOSTS, vfs=8, clone_s=CLONE_S,
                      power_s=POWER_S, source_slots=WIDE,
-                     budgets={"MaxProvisioning": WIDE, "MaxPowerOps": WIDE,
-                              "MaxPerHost": 128})
+                     budgets={"MaxProvisionOps": WIDE, "MaxPowerOps": WIDE,
+                              "MaxOpsPerHost": 128})
     try:
         started(c)
         Figures.ours_s = took = gang(c, VMS, 120)

@@ -53,9 +53,9 @@ def inventory():
 def cluster_make(plain):
     half = NODES // 2
     c = Cluster(inventory=None if plain else inventory(), nodes=0, plain=plain)
-    c.vsphere = {"MaxProvisioning": 640, "MaxPowerOps": 640, "MaxPerHost": 128,
-                 "BootTimeout": 86400, "PrologTimeout": 86400, "lines": [
-                     "ClusterName=HPC1 ResourcePool=slurm",
+    c.vsphere = {"MaxProvisionOps": 640, "MaxPowerOps": 640, "MaxOpsPerHost": 128,
+                 "BootTimeout": 86400, "ProvisionTimeout": 86400, "lines": [
+                     "VSphereCluster=HPC1 ResourcePool=slurm",
                      f"AdapterName={ADAPTERS[0]} Type=sriov Network={ROCE} MTU=9000",
                      f"AdapterName={ADAPTERS[1]} Type=sriov Network={IB} "
                      "LinkLayer=InfiniBand",

@@ -228,7 +228,7 @@ slurmctld_opens_it() {
 		timeout 60 slurmctld -D
 		kill $!
 		wait' 2>&1)
-	grep -q 'fatal: slurm-vsphere: .*CAFile=/etc/slurm/vcenter-ca.pem: No such file' <<<"$said" ||
+	grep -q 'fatal: slurm-vsphere: .*VCenterCAFile=/etc/slurm/vcenter-ca.pem: No such file' <<<"$said" ||
 		{ echo "$said"; return 1; }
 }
 

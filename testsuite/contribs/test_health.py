@@ -257,7 +257,7 @@ def test_a_suspect_is_tested_first_and_not_with_another():
 
 
 def test_devices_beside_the_network_are_no_target():
-    """With=: a node's PFs have its GPU among them."""
+    """ExtraDevice=: a node's PFs have its GPU among them."""
     hosts, nodes = site()
     gpu = {"pci": "g", "device": "10de:20b0", "total": 2, "free": 2}
     for h in hosts:

@@ -75,7 +75,7 @@ SAMPLES = {
         "PartitionName=gpu-vm Adapter=vmxnet3 Template=vhpc_clone CPUs=20 Memory=102400\n",
         "#NodeName=gpu-vm[1-2] CPUs=20 RealMemory=",
         "# note: device ['0000:3B:00.0']: an AdapterName line with Type=directpath and Address= gives this very device",
-        "# note: ip 172.1.10.1,172.1.10.2: Addresses=FIRST-LAST/BITS ",
+        "# note: ip 172.1.10.1,172.1.10.2: ManagementAddresses=FIRST-LAST/BITS ",
         "# note: gateway 172.1.101.1: Gateway= on the PartitionName line"],
     "cluster-linked-clone.conf": [
         "Datacenter=HPC_Datacenter\n", "Datastore=COMPUTE01_vsanDatastore\n",
@@ -83,7 +83,7 @@ SAMPLES = {
         "# note: no cpu and memory are given for linked-vm[1-9],linked-vm[10-20]: ",
         "PartitionName=linked-vm Adapter=vmxnet3 Template=vhpc_clone Clone=linked\n"],
     "cluster-pvrdma.conf": [
-        "ClusterName=COMPUTE_GPU_Cluster\n",
+        "VSphereCluster=COMPUTE_GPU_Cluster\n",
         "AdapterName=pvrdma Type=pvrdma Network=pvrdma-pg\n",
         "PartitionName=pvrdma-vm Adapter=pvrdma Template=vhpc_clone CPUs=10 Memory=51200 LatencySensitivity=high\n",
         "#NodeName=pvrdma-vm[1-8] CPUs=10 RealMemory=49400 Features=pvrdma State=CLOUD\n",
@@ -91,14 +91,14 @@ SAMPLES = {
         "# note: port_group vHPC-PG-VMNetwork: the first card is the template's own",
         "# note: switch pvrdma-dvs: "],
     "cluster-simple.conf": [
-        "Datacenter=HPC_Datacenter\n", "ClusterName=HPC_Cluster\n",
+        "Datacenter=HPC_Datacenter\n", "VSphereCluster=HPC_Cluster\n",
         "PartitionName=vhpc_vm Adapter=vmxnet3 Template=vhpc_clone\n",
         "#NodeName=vhpc_vm[01-02] CPUs=CHANGE-ME ",
         "# note: guest_password: ", "# note: sequence 0,1: ",
         "# note: script ../examples/post-scripts/hello_world1.sh,../examples/post-scripts/hello_world2.sh: "],
     "rhel-hpc-demo-cluster.conf": [
         "\nDatacenter=CHANGE-ME\n", "\nDatastore=CHANGE-ME\n",
-        "\nClusterName=CHANGE-ME ResourcePool=CHANGE-ME\nAdapterName=",
+        "\nVSphereCluster=CHANGE-ME ResourcePool=CHANGE-ME\nAdapterName=",
         "\nAdapterName=vmxnet3 Type=vmxnet3 Network=rhel-hpc-demo-management\n",
         "\nAdapterName=sriov Type=sriov Network=rhel-hpc-demo-IB-SRIOV-PG PF=0000:3b:00.0\n",
         "\nPartitionName=rhel-hpc-demo-head Adapter=vmxnet3 Template=RHEL-8.1-template CPUs=4 Memory=8192 SecureBoot=no\n",
@@ -108,7 +108,7 @@ SAMPLES = {
         "# note: cores_per_socket 22 (rhel-hpc-demo-compute[1-4]): CPUs= must be",
         "# note: switch rhel-hpc-demo-IB-SRIOV-DVS: make it yourself"],
     "cluster-simple-0.2.conf": [
-        "ClusterName=HPC_Cluster\n", "#NodeName=vhpc_vm[01-02] CPUs=CHANGE-ME ",
+        "VSphereCluster=HPC_Cluster\n", "#NodeName=vhpc_vm[01-02] CPUs=CHANGE-ME ",
         "# note: host vhpc-esx-01.hpc.vmware.com: ",
         "# note: guest_password: ", "# note: barrier [0-1]: ",
         "# note: vhpc_vm01: a name with _ is no host name"],
@@ -128,7 +128,7 @@ SAMPLES = {
         "#NodeName=vgpu-vm[1-4] CPUs=5 ",
         "# note: vgpu grid_p100-4q: a vGPU is an adapter of its own: AdapterName=vgpu Type=vgpu with this Profile="],
     "all-keys": [
-        "ClusterName=\"C 1\" ResourcePool=p\nClusterName=Other ResourcePool=p\n",
+        "VSphereCluster=\"C 1\" ResourcePool=p\nVSphereCluster=Other ResourcePool=p\n",
         "AdapterName=sriov Type=sriov Network=s PF=0000:3b:00.1 MTU=9000\n",
         "PartitionName=n Adapter=sriov Template=\"t 1\" CPUs=2 Memory=1536 CPUReservation=full CPUShares=1 MemoryShares=2 CoresPerSocket=2 SecureBoot=yes\n",
         "#NodeName=n[1-4],m9 CPUs=2 ", "# note: script a,b (n[1-4]): ",
@@ -350,15 +350,15 @@ def test_another_word_for_the_same_is_no_other_partition(imported):
 CARDS = [
     # two PFs are two rails, found by the switch's uplinks
     ("v: B pf: 0000:3b:00.0 pf: 0000:5e:00.0 sriov_port_group: p sriov_port_group: p\n",
-     "Network=p PerNode=2\n",
-     "# note: sriov_port_group p,p with pf 0000:3b:00.0,0000:5e:00.0: PerNode=2 "),
+     "Network=p NICsPerNode=2\n",
+     "# note: sriov_port_group p,p with pf 0000:3b:00.0,0000:5e:00.0: NICsPerNode=2 "),
     # of two port groups the first, and its switch's MTU
-    ("v: B R1 R2\n", "Network=p PerNode=2 MTU=9000\n", "port group, here p: "),
-    ("v: B R2 R1\n", "Network=q PerNode=2 MTU=4000\n", "port group, here q: "),
+    ("v: B R1 R2\n", "Network=p NICsPerNode=2 MTU=9000\n", "port group, here p: "),
+    ("v: B R2 R1\n", "Network=q NICsPerNode=2 MTU=4000\n", "port group, here q: "),
     # one PF for both, and one for two of three
     ("v: B pf: 0000:3b:00.0 pf: 0000:3b:00.0 sriov_port_group: p sriov_port_group: p\n",
-     "Network=p PerNode=2 Rails=any PF=0000:3b:00.0\n", "PerNode=2"),
-    ("v: B R1 R2 R1\n", "Network=p PerNode=3 Rails=any MTU=9000\n", "PerNode=3"),
+     "Network=p NICsPerNode=2 DistinctPFs=no PF=0000:3b:00.0\n", "NICsPerNode=2"),
+    ("v: B R1 R2 R1\n", "Network=p NICsPerNode=3 DistinctPFs=no MTU=9000\n", "NICsPerNode=3"),
     # a switch that is named goes before one that has the port group
     ("v: B port_group: r\n", "Network=r MTU=1500\n", "switch Ethernet: "),
     ("v: B port_group: r dvs_name: roce-b\n", "Network=r MTU=4000\n",
@@ -438,8 +438,8 @@ def test_names_become_a_host_list(names, lists):
 
 # ---- any text at all -------------------------------------------------------------
 
-BEGINS = re.compile("#|$|VCenter=|Username=|PasswordFile=|Datacenter=|Folder=|"
-                    "Datastore=|ClusterName=|AdapterName=|PartitionName=")
+BEGINS = re.compile("#|$|VCenter=|VCenterUser=|VCenterPasswordFile=|Datacenter=|Folder=|"
+                    "Datastore=|VSphereCluster=|AdapterName=|PartitionName=")
 
 
 def judge(text):

@@ -94,7 +94,7 @@ def drs(w):
 
 
 def by_address(w):
-    w.edit("MTU=9000\n", "MTU=9000 With=fpga\nAdapterName=fpga "
+    w.edit("MTU=9000\n", "MTU=9000 ExtraDevice=fpga\nAdapterName=fpga "
            "Type=directpath Vendor=0x10ee Device=0x5000\n")
 
 
@@ -156,8 +156,8 @@ def linked(w):
 
 
 def two_cards(w):
-    w.edit("MTU=9000\n", "MTU=9000 PerNode=2 Rails=any\n")
-    w.edit("ShutdownGrace=1\n", "ShutdownGrace=1\nOversubscribeNames=yes\n")
+    w.edit("MTU=9000\n", "MTU=9000 NICsPerNode=2 DistinctPFs=no\n")
+    w.edit("ShutdownGrace=1\n", "ShutdownGrace=1\nAllowMoreNodesThanVFs=yes\n")
 
 
 @scenario(prepare=two_cards, edits=True, points=(

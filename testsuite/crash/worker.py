@@ -32,8 +32,8 @@ KINDS = [("-N1 -w vm001", HOST), ("-N2 -w vm[001-002]", HOST)]
 CROWD = [{"name": "crowd%03d", "count": 110, "host": "*"}]
 NETWORKS = [{"name": f"net{i:03d}"} for i in range(110)]
 DURATIONS = {"CloneVM_Task": "300ms", "RelocateVM_Task": "300ms"}
-CONF = {"ShutdownGrace": 1, "BootTimeout": 20, "PrologTimeout": 45, "lines": [
-    "ClusterName=HPC1 ResourcePool=slurm",
+CONF = {"ShutdownGrace": 1, "BootTimeout": 20, "ProvisionTimeout": 45, "lines": [
+    "VSphereCluster=HPC1 ResourcePool=slurm",
     "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
     "PartitionName=warm Adapter=sriov-roce Template=rhel9-ofed",
     "PartitionName=off Adapter=sriov-roce Template=rhel9-ofed Retention=off",

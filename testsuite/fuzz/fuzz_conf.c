@@ -65,7 +65,7 @@ static void check(const struct vs_conf *c)
 {
 	if (!c->vcenter || !c->username || !c->password_file ||
 	    !c->nadapters || !c->npartitions || !c->nclusters ||
-	    (c->insecure && c->ca_file))
+	    (!c->verify_tls && c->ca_file))
 		abort();
 	for (size_t i = 0; i < c->nhosts; i++)
 		if (strpbrk(c->hosts[i].name, "[],"))

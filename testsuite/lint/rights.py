@@ -14,7 +14,7 @@ import sys
 FOLDER = "The Folder, propagating"
 HEADING = {
     "ON_FOLDER": FOLDER, "FOR_VMOTION": FOLDER,
-    "FOR_NOTES": "The Folder, with Annotation=",
+    "FOR_NOTES": "The Folder, with Notes=",
     "FOR_PARENTS": "The Folder, with Clone=linked or Clone=instant",
     "FOR_LINKED": "The Folder, with Clone=linked",
     "FOR_POLICY": "The vCenter's root, with StoragePolicy=",
@@ -31,7 +31,7 @@ GUIDE = {
     "slurm-template": HEADING["ON_TEMPLATE"],
     "slurm-datastore": HEADING["ON_STORE"],
     "slurm-network": HEADING["ON_NETWORK"],
-    "`Annotation=`": HEADING["FOR_NOTES"],
+    "`Notes=`": HEADING["FOR_NOTES"],
     "`Clone=linked` or `Clone=instant`": HEADING["FOR_PARENTS"],
     "`Clone=linked`": HEADING["FOR_LINKED"],
     "`StoragePolicy=`": HEADING["FOR_POLICY"],

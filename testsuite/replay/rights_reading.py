@@ -25,7 +25,7 @@ ABOVE_ALONE = ["VirtualMachine.Inventory.Delete", "VirtualMachine.Config.Setting
 # These change what is not slurm-vsphere's, wherever they are.
 ANYWHERE = ["Host.Config.Maintenance", "Authorization.ModifyPermissions"]
 FOLDER = {"The Folder, propagating": "jobs",
-          "The Folder, with Annotation=": "notes",
+          "The Folder, with Notes=": "notes",
           "The Folder, with Clone=linked or Clone=instant": "parents",
           "The Folder, with Clone=linked": "linked"}
 MERGED = {"vmotion": "jobs"}     # the page has them under one head

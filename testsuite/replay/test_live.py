@@ -59,7 +59,7 @@ class Live:
             "Datacenter": quoted(Place.name(place.datacenter)), "Folder": FOLDER,
             "Datastore": quoted(Place.name(place.store)), "Mode": "observe",
             "ShutdownGrace": 1, "lines": [
-                f"ClusterName={quoted(Place.name(place.cluster))}",
+                f"VSphereCluster={quoted(Place.name(place.cluster))}",
                 f"AdapterName=net Type={kind} Network={quoted(place.network)}",
                 f"PartitionName=vf Adapter=net Template={quoted(place.template)}"]}
 

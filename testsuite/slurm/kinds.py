@@ -87,7 +87,7 @@ class Judged(Cluster):
             "ResumeRate": 0, "SuspendRate": 0,
         }
         self.vsphere = {"lines": [
-            "ClusterName=HPC1 ResourcePool=slurm",
+            "VSphereCluster=HPC1 ResourcePool=slurm",
             "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
             *(f"PartitionName={p} Adapter=sriov-roce Template=rhel9-ofed"
               for p in (["debug"] if kind == CLOUD else []) + ["spare"])]}

@@ -125,7 +125,7 @@ def conf_copy(c, port, change):
         text = c.path("etc", name).read_text()
         text = re.sub(r"(?m)^Control(Addr|Port)=.*$", "", text)
         if name == "vsphere.conf":
-            text = f"ControlAddr=127.0.0.1\nControlPort={port}\n{text}"
+            text = f"SvfListenAddr=127.0.0.1\nSvfPort={port}\n{text}"
         for was, new in change.items():
             text = re.sub(was, new, text)
         (there / name).write_text(text)

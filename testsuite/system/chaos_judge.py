@@ -158,7 +158,7 @@ class Judge:
         if adapter not in re.split(r"[^\w-]+", asked["constraint"]):
             self.found("I2", f"{where} wants {asked['constraint']}",
                        key=r["node"], at=r["t"])
-        apart = not any("Rails=any" in ln for ln in self.c.vsphere["lines"])
+        apart = not any("DistinctPFs=no" in ln for ln in self.c.vsphere["lines"])
         if not right or len(vfs) != count or \
                 apart and len({k["pf"] for k in vfs}) != count:
             self.found("I2", f"{where} had not the cards of {adapter}: "

@@ -114,7 +114,7 @@ def draw_world(rng):
                       "ib": rng.choice(["warm", "off"]),
                       "eth": rng.choice(["warm", "off", "destroy"]),
                       "rails": rng.choice(["warm", "warm", "off"])},
-        "rails": rng.choice(("distinct", "distinct", "any")),
+        "rails": rng.choice(("yes", "yes", "no")),
         "prefetch": rng.choice((0, 4, 8)),
         "oversubscribe": rng.choice(("no", "yes")),
         "suspend": rng.choice((8, 8, SUSPEND_MAX_S)),

@@ -76,17 +76,17 @@ def make_cluster(drawn, directory=None):
     c.choose_ports()
     keep = drawn["retention"]
     slow = 3 if os.environ.get("VS_PRELOAD") or os.environ.get("VS_TSAN") else 1
-    lines = ["ClusterName=HPC1 ResourcePool=slurm",
+    lines = ["VSphereCluster=HPC1 ResourcePool=slurm",
              "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
              "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG LinkLayer=InfiniBand",
              "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
              "AdapterName=rails Type=sriov Network=SRIOV-ROCE-PG MTU=9000 "
-             f"PerNode=2 Rails={drawn['rails']}"]
+             f"NICsPerNode=2 DistinctPFs={drawn['rails']}"]
     lines += [f"PartitionName={p} Adapter={a} Template=rhel9-ofed Retention={keep[p]}"
               for p, (a, _, _) in PARTITIONS.items()]
     c.vsphere = {"ShutdownGrace": 2, "BootTimeout": slow * BOOT_TIMEOUT_S,
                  "Placement": drawn["placement"], "lines": lines,
-                 "OversubscribeNames": drawn["oversubscribe"],
+                 "AllowMoreNodesThanVFs": drawn["oversubscribe"],
                  "Prefetch": drawn["prefetch"], "PrefetchGrace": 5}
     c.slurm = {"SuspendTime": drawn["suspend"],
                "SuspendTimeout": SUSPEND_TIMEOUT_S,

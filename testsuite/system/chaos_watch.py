@@ -41,7 +41,7 @@ class Watch:
         self.nodes_down = {}    # (node, reason): first epoch
         self.squeue = []    # (began, seconds, rc)
         self.bare = set()   # command lines that show the secret
-        self.pending = Pending(not any("Rails=any" in ln
+        self.pending = Pending(not any("DistinctPFs=no" in ln
                                        for ln in self.c.vsphere["lines"]))
         self.excuses = Excuses()
         self.waits_lost = 0

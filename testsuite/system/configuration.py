@@ -111,18 +111,18 @@ class Configuration:
         if self.vsphere_text is not None:
             return self.vsphere_text
         top = {
-            "VCenter": self.sim_url, "Username": USERNAME,
-            "PasswordFile": self.path("etc", "vcenter.password"),
-            "CAFile": self.sim_ca, "Datacenter": "DC0", "Folder": "slurm",
+            "VCenter": self.sim_url, "VCenterUser": USERNAME,
+            "VCenterPasswordFile": self.path("etc", "vcenter.password"),
+            "VCenterCAFile": self.sim_ca, "Datacenter": "DC0", "Folder": "slurm",
             "Datastore": "vsan", "Placement": "balance",
-            "ControlPort": self.control_port,
+            "SvfPort": self.control_port,
         }
         over = dict(self.vsphere or {})
         lines = over.pop("lines", None)
         top.update(over)
         text = [f"{k}={v}" for k, v in top.items() if v is not None]
         return "\n".join(text + (lines or [
-            "ClusterName=HPC1 ResourcePool=slurm",
+            "VSphereCluster=HPC1 ResourcePool=slurm",
             "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
             "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
         ])) + "\n"

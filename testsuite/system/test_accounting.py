@@ -60,10 +60,10 @@ def make_cluster():
     ]
     c.accounts = [line for line in c.accounts if line]
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 1, "AdminComment": "yes", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+    c.vsphere = {"ShutdownGrace": 1, "SaveToAdminComment": "yes", "lines": [
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         f"AdapterName=sriov-roce Type=sriov Network={ROCE} MTU=9000",
-        f"AdapterName=pair Type=sriov Network={ROCE} MTU=9000 PerNode=2",
+        f"AdapterName=pair Type=sriov Network={ROCE} MTU=9000 NICsPerNode=2",
         "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
         *(f"PartitionName={p} Adapter={a} Template=rhel9-ofed"
           for p, a in (("roce", "sriov-roce"), ("two", "pair"),

@@ -20,10 +20,10 @@ def make_cluster():
         hosts=2, vfs=2, ib_vfs=1, templates=None))
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 2, "BootTimeout": 60, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG LinkLayer=InfiniBand",
-        "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG Subnet=10.2.0.0/16",
+        "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG AdapterAddresses=10.2.0.0/16",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
         "PartitionName=ib Adapter=sriov-ib Template=rhel9-ofed",
         "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed"]}

@@ -8,18 +8,18 @@ from cluster import Cluster, wait_for
 from worlds import world
 
 ADAPTER = ("AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000 "
-           "PerNode=2 Rails=any Subnet=10.1.0.0/16,10.2.0.0/16")
+           "NICsPerNode=2 DistinctPFs=no AdapterAddresses=10.1.0.0/16,10.2.0.0/16")
 
 
 def make_cluster():
     c = Cluster(nodes=4, inventory=world(hosts=1, vfs=8))
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 1, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm", ADAPTER,
+        "VSphereCluster=HPC1 ResourcePool=slurm", ADAPTER,
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
         "PartitionName=big Adapter=sriov-roce Template=rhel9-ofed "
-        "Subnet=10.3.0.10-10.3.0.20/24@3,10.4.0.10-10.4.0.20/24@3 "
-        "Addresses=10.9.0.10-10.9.0.20/24@3 Gateway=10.9.0.1 "
+        "AdapterAddresses=10.3.0.10-10.3.0.20/24@3,10.4.0.10-10.4.0.20/24@3 "
+        "ManagementAddresses=10.9.0.10-10.9.0.20/24@3 Gateway=10.9.0.1 "
         "DNS=10.9.0.2,10.9.0.3 DNSSearch=hpc.example.org"]}
     c.slurm = {"SuspendTimeout": 2}
     c.partition_lines = ["PartitionName=roce Nodes=vm[001-002] Default=YES",
@@ -76,7 +76,7 @@ def test_a_pool_that_changes_is_given_to_the_vm_at_its_next_start(cluster):
     cluster.must("scontrol", "update", "nodename=vm004", "state=power_down")
     wait_for("vm004 is off", 40, lambda: cluster.is_powered_down("vm004") and
              not cluster.is_on("vm004"))
-    was, bad = (f"Addresses=10.{n}.0.10-10.{n}.0.20/24@3 Gateway=10.{n}.0.1"
+    was, bad = (f"ManagementAddresses=10.{n}.0.10-10.{n}.0.20/24@3 Gateway=10.{n}.0.1"
                 for n in (9, 3))
     cluster.change_vsphere(was, bad, refused=True)
     wait_for("the overlap is told of", 20, lambda:

@@ -186,15 +186,15 @@ def test_the_plugin_refuses_a_slurm_conf_with(fresh, what):
 
 
 def test_more_names_than_vfs_are_served_only_if_allowed(fresh):
-    """Rule A, with the two numbers and what to do."""
+    """More nodes than VFs, with the two numbers and what to do."""
     c = fresh(nodes=5, inventory=world(hosts=2, vfs=2))
     line = wait_for("the error", 15, lambda: re.search(
         r"error: slurm-vsphere: jobs must wait: 5 nodes .* 4 VFs.*"
-        r"OversubscribeNames=yes", c.ctld_log()))
+        r"AllowMoreNodesThanVFs=yes", c.ctld_log()))
     job = c.sbatch("-N1")
     wait_for("the job says so", 15,
-             lambda: "OversubscribeNames" in c.squeue(job, "%r"))
+             lambda: "AllowMoreNodesThanVFs" in c.squeue(job, "%r"))
     assert line and c.mutating() == 0
     c.change_vsphere("Placement=balance",
-                     "Placement=balance\nOversubscribeNames=yes")
+                     "Placement=balance\nAllowMoreNodesThanVFs=yes")
     c.wait_job(job, 40)

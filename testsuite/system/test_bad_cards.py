@@ -46,9 +46,9 @@ def make_cluster():
                                           templates=None))
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 2, "BootTimeout": BOOT_TIMEOUT, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000 "
-        "Subnet=10.1.0.0/16",
+        "AdapterAddresses=10.1.0.0/16",
         "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG "
         "LinkLayer=InfiniBand",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",

@@ -13,7 +13,7 @@ from daemons import PASSWORD, USERNAME
 from worlds import world
 
 GOOD = [
-    "ClusterName=HPC1 ResourcePool=slurm",
+    "VSphereCluster=HPC1 ResourcePool=slurm",
     "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
     "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
 ]
@@ -81,8 +81,8 @@ def test_an_address_with_a_password_in_it_is_refused_and_not_printed(fresh,
                                                                      url):
     c = fresh(start=False, nodes=2, vsphere={"VCenter": url})
     refuses(c, LINE + r"VCenter: expected https://host or https://host:port, "
-            r"without a user or password in it \(they go into Username= and "
-            r"PasswordFile=\)")
+            r"without a user or password in it \(they go into VCenterUser= and "
+            r"VCenterPasswordFile=\)")
     assert "s3cret" not in c.ctld_log()
 
 
@@ -106,14 +106,14 @@ def test_a_node_without_an_adapter_is_refused_by_name(fresh):
 def test_a_password_file_that_others_can_read_is_refused(fresh):
     c = fresh(start=False, nodes=2)
     c.password_mode = 0o644
-    refuses(c, LINE + r"PasswordFile=/.*/vcenter\.password has mode 0644: "
+    refuses(c, LINE + r"VCenterPasswordFile=/.*/vcenter\.password has mode 0644: "
             r"expected 0600 or 0400 \(chmod 600 it\)")
 
 
 def test_a_password_file_that_is_not_there_is_refused(fresh):
     c = fresh(start=False, nodes=2,
-              vsphere={"PasswordFile": "/nonexistent/vcenter.password"})
-    refuses(c, LINE + r"PasswordFile=/nonexistent/vcenter\.password: No such "
+              vsphere={"VCenterPasswordFile": "/nonexistent/vcenter.password"})
+    refuses(c, LINE + r"VCenterPasswordFile=/nonexistent/vcenter\.password: No such "
             "file")
 
 
@@ -125,12 +125,12 @@ def test_a_ca_file_of_no_use_is_refused(fresh, what):
     bad = c.path("etc", "other.pem")
     if what == "no-certificate":
         bad.write_text("-----BEGIN " "PRIVATE KEY-----\n")
-    text = {"no-file": rf"CAFile={bad}: No such file or directory",
-            "no-certificate": rf"CAFile={bad}: it holds no certificate: expected "
+    text = {"no-file": rf"VCenterCAFile={bad}: No such file or directory",
+            "no-certificate": rf"VCenterCAFile={bad}: it holds no certificate: expected "
             r"PEM text \(-----BEGIN CERTIFICATE-----\)"}[what]
-    old = re.search("^CAFile=(.*)$", c.path("etc", "vsphere.conf").read_text(),
+    old = re.search("^VCenterCAFile=(.*)$", c.path("etc", "vsphere.conf").read_text(),
                     re.M)[1]
-    c.change_vsphere(f"CAFile={old}", f"CAFile={bad}", refused=True)
+    c.change_vsphere(f"VCenterCAFile={old}", f"VCenterCAFile={bad}", refused=True)
     wait_for("it is refused", 20, lambda: re.search(
         LINE + text + ".*the old configuration stays in force", c.ctld_log()))
     c.wait_job(c.sbatch("-N1", script="true"), 40)
@@ -198,9 +198,9 @@ OBJECTS = {
                           "SRIOV-ROCE-PG")),
     "a folder": ({"Folder": "slrum"}, GOOD,
                  no_such("Folder", "slrum", "VM folder", DC, "slurm")),
-    "a cluster": ({}, ["ClusterName=HPC9 ResourcePool=slurm"] + GOOD[1:],
-                  no_such("ClusterName", "HPC9", "cluster", DC, "HPC1")),
-    "a resource pool": ({}, ["ClusterName=HPC1 ResourcePool=slrum"] + GOOD[1:],
+    "a cluster": ({}, ["VSphereCluster=HPC9 ResourcePool=slurm"] + GOOD[1:],
+                  no_such("VSphereCluster", "HPC9", "cluster", DC, "HPC1")),
+    "a resource pool": ({}, ["VSphereCluster=HPC1 ResourcePool=slrum"] + GOOD[1:],
                         no_such("ResourcePool", "slrum", "resource pool",
                                 ' in cluster "HPC1"', "slurm")),
     "a datacenter": ({"Datacenter": "DC7"}, GOOD,
@@ -222,13 +222,13 @@ def test_a_wrong_password_is_said_and_not_tried_again(fresh):
     c = fresh(start=False, nodes=2)
     c.password = "wrong"
     c.start()
-    rest = (r" and the password in PasswordFile=/[^ ]*/vcenter\.password "
+    rest = (r" and the password in VCenterPasswordFile=/[^ ]*/vcenter\.password "
             r"\(Cannot complete login.*\): correct them; slurm-vsphere stops "
             r"trying, so that the account is not locked, until that file "
             r"changes, scontrol reconfigure or svf reconcile")
     job = complains(
-        c, "vCenter refuses the login with Username=" + re.escape(USERNAME) +
-        rest, r"vCenter refuses the login with Username=\.\.\." + rest)
+        c, "vCenter refuses the login with VCenterUser=" + re.escape(USERNAME) +
+        rest, r"vCenter refuses the login with VCenterUser=\.\.\." + rest)
     assert c.counters()["failedLogins"] == 1
     c.must("scontrol", "reconfigure")
     wait_for("one more try", 20, lambda: c.counters()["failedLogins"] == 2)
@@ -241,9 +241,9 @@ def test_a_wrong_password_is_said_and_not_tried_again(fresh):
 
 def test_a_certificate_that_does_not_verify_is_said(fresh):
     """The system's store knows nothing of the simulator's authority."""
-    c = fresh(nodes=2, ready=False, vsphere={"CAFile": None})
+    c = fresh(nodes=2, ready=False, vsphere={"VCenterCAFile": None})
     rest = (r" can't be verified \(.*certificate.*\): put the CA that signed "
-            r"it into CAFile \(vCenter offers it at /certs/download\.zip\)")
+            r"it into VCenterCAFile \(vCenter offers it at /certs/download\.zip\)")
     complains(c, "the certificate of " + re.escape(c.sim_url) + rest,
               "the certificate of vCenter" + rest)
 
@@ -253,7 +253,7 @@ FLAWS = {
                 "clock"),
     "early": ("not yet valid", "correct slurmctld's clock, or vCenter's"),
     "otherName": ("name", "set VCenter= to a name that the certificate has"),
-    "otherKey": (".*", r"CAFile has another CA of the same name: take this "
+    "otherKey": (".*", r"VCenterCAFile has another CA of the same name: take this "
                  r"vCenter's \(it offers it at /certs/download\.zip\)")}
 
 
@@ -285,9 +285,9 @@ def test_a_corrected_mode_of_the_password_file_counts_at_once(fresh):
     c.wait_ready()
     c.path("etc", "vcenter.password").chmod(0o644)
     c.do("expireSessions")
-    job = complains(c, r"PasswordFile /[^ ]*/vcenter\.password has mode 0644: "
+    job = complains(c, r"VCenterPasswordFile /[^ ]*/vcenter\.password has mode 0644: "
                     r"expected 0600 or 0400 \(chmod 600 it\)",
-                    r"PasswordFile .* has mode 0644: expected 0600 or 0400 "
+                    r"VCenterPasswordFile .* has mode 0644: expected 0600 or 0400 "
                     r"\(chmod 600 it\)")
     c.path("etc", "vcenter.password").chmod(0o600)
     began = time.monotonic()

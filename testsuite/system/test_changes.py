@@ -20,7 +20,7 @@ HOSTNAME = "srun hostname"
 def make_cluster():
     """Two VFs, of a host each, for four nodes."""
     c = Cluster(nodes=4, inventory=world(hosts=2, vfs=1))
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes"}
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes"}
     c.slurm = {"SuspendTimeout": 2, "TCPTimeout": 1,
                "SchedulerParameters": Cluster.scheduler_parameters +
                ",permit_job_expansion,sched_interval=2"}

@@ -12,7 +12,7 @@ from worlds import host, template, world
 T = "rhel9-ofed"
 ADMIN = {"user": USERNAME, "role": "Admin"}
 ESX1 = "esx01.example.org"
-LINES = ["ClusterName=HPC1 ResourcePool=slurm",
+LINES = ["VSphereCluster=HPC1 ResourcePool=slurm",
          "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
          "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed"]
 
@@ -95,7 +95,7 @@ def encrypted(cluster):
 CAUSES = [
     (absent, "vCenter has no VM template of that name in datacenter \"DC0\"",
      [f"govc find / -type m -name '{T}'"]),
-    (unreadable, "it can't be read: the account of Username= needs Read-only",
+    (unreadable, "it can't be read: the account of VCenterUser= needs Read-only",
      [f"govc permissions.set -principal '{USERNAME}' -role ReadOnly "
       "-propagate=true /"]),
     (no_template, "the VM of that name is no template (yet)",
@@ -214,16 +214,16 @@ def test_another_vm_has_a_nodes_mac(fresh):
 
 def test_more_nodes_than_vfs(fresh):
     c = fresh(nodes=4, inventory=world(hosts=[host(ESX1, 3)]),
-              vsphere=conf(OversubscribeNames="yes"))
+              vsphere=conf(AllowMoreNodesThanVFs="yes"))
     sound(c)
-    c.change_vsphere("OversubscribeNames=yes", "OversubscribeNames=no")
-    f = alone(c, "rule-a", "sriov-roce")
+    c.change_vsphere("AllowMoreNodesThanVFs=yes", "AllowMoreNodesThanVFs=no")
+    f = alone(c, "more-nodes-than-vfs", "sriov-roce")
     assert "4 nodes of adapter sriov-roce for 3 VFs" in f["is"]
-    assert f["fix"] == "vsphere.conf: OversubscribeNames=yes"
+    assert f["fix"] == "vsphere.conf: AllowMoreNodesThanVFs=yes"
     job = c.sbatch("-N1", script="true")
     wait_for("no job begins", 20, lambda: "4 nodes of adapter" in
              c.svf("why", str(job))["text"])
-    c.change_vsphere("OversubscribeNames=no", "OversubscribeNames=yes")
+    c.change_vsphere("AllowMoreNodesThanVFs=no", "AllowMoreNodesThanVFs=yes")
     c.wait_job(job, 60)
 
 

@@ -402,7 +402,7 @@ def test_a_host_with_room_for_fewer_vms_than_vfs(fresh):
     """Four VFs and four nodes: one that finds no memory has no other host."""
     c = fresh(nodes=4, inventory=world(hosts=2, vfs=2), slurm=SLOW, vsphere={
         **TIMES, "lines": [
-            "ClusterName=HPC1 ResourcePool=slurm",
+            "VSphereCluster=HPC1 ResourcePool=slurm",
             "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
             "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "
             "LatencySensitivity=high"]})
@@ -439,8 +439,8 @@ def test_room_is_judged_on_the_datastores_that_a_partition_may_use(fresh):
     c = fresh(start=False, nodes=4, inventory=inv)
     c.slurm = SLOW
     c.vsphere = {**TIMES, "Datastore": None, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm Datastore=fast",
-        "ClusterName=HPC2 ResourcePool=slurm Datastore=slow",
+        "VSphereCluster=HPC1 ResourcePool=slurm Datastore=fast",
+        "VSphereCluster=HPC2 ResourcePool=slurm Datastore=slow",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG "
         "LinkLayer=infiniband",
@@ -473,8 +473,8 @@ def test_a_pool_that_no_vm_of_ours_can_be_in_may_be_small(fresh):
     inv["datacenters"][0]["clusters"].append({
         "name": "HPC2", "drs": "manual", "pools": ["slurm"], "hosts": [away]})
     c = fresh(nodes=2, inventory=inv, slurm=SLOW, vsphere={**TIMES, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
-        "ClusterName=HPC2 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC2 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed"]})
     wait_for("nothing is wrong before", 30, lambda: sound(c))

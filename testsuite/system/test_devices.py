@@ -34,10 +34,10 @@ def make_cluster():
         template(), template("old", hardwareVersion="vmx-14"),
         template("legacy", firmware="bios")]))
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 2, "OversubscribeNames": "yes", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
-        "AdapterName=gpu Type=dynamic-directpath Vendor=0x10de Device=0x20b0 MMIO=100",
-        f"AdapterName=roce-gpu Type=sriov Network={ROCE} MTU=9000 With=gpu",
+    c.vsphere = {"ShutdownGrace": 2, "AllowMoreNodesThanVFs": "yes", "lines": [
+        "VSphereCluster=HPC1 ResourcePool=slurm",
+        "AdapterName=gpu Type=dynamic-directpath Vendor=0x10de Device=0x20b0 MMIOSizeGB=100",
+        f"AdapterName=roce-gpu Type=sriov Network={ROCE} MTU=9000 ExtraDevice=gpu",
         "PartitionName=gpu Adapter=gpu Template=rhel9-ofed",
         "PartitionName=rocegpu Adapter=roce-gpu Template=rhel9-ofed",
         "PartitionName=old Adapter=gpu Template=old",

@@ -44,14 +44,14 @@ def make_cluster():
                               "device": 0x5000})],
         templates=[template(), template("legacy", firmware="bios")]))
     c.choose_ports()
-    ids = "Vendor=0x10ee Device=0x5000 MMIO=200"
-    c.vsphere = {"ShutdownGrace": 2, "OversubscribeNames": "yes", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+    ids = "Vendor=0x10ee Device=0x5000 MMIOSizeGB=200"
+    c.vsphere = {"ShutdownGrace": 2, "AllowMoreNodesThanVFs": "yes", "lines": [
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         f"AdapterName=fpga Type=directpath {ids}",
         "AdapterName=disk Type=directpath Vendor=0x144d Device=0xa824",
         f"AdapterName=some Type=directpath {ids} Address={A},{E2}/{C}",
-        f"AdapterName=roce-fpga Type=sriov Network={ROCE} MTU=9000 With=fpga",
-        f"AdapterName=strict Type=sriov Network={ROCE} MTU=9000 With=fpga "
+        f"AdapterName=roce-fpga Type=sriov Network={ROCE} MTU=9000 ExtraDevice=fpga",
+        f"AdapterName=strict Type=sriov Network={ROCE} MTU=9000 ExtraDevice=fpga "
         "RelaxACS=yes",
         "PartitionName=fpga Adapter=fpga Template=rhel9-ofed",
         "PartitionName=some Adapter=some Template=rhel9-ofed",

@@ -51,12 +51,12 @@ def make_cluster():
     c = Cluster(nodes=10, inventory=world(hosts=hosts, vms=theirs, templates=[
         template(), template("old", hardwareVersion="vmx-19")]))
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 2, "OversubscribeNames": "yes", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+    c.vsphere = {"ShutdownGrace": 2, "AllowMoreNodesThanVFs": "yes", "lines": [
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         f"AdapterName=half Type=vgpu Profile={HALF}",
         f"AdapterName=whole Type=vgpu Profile={WHOLE}",
         f'AdapterName=fpga Type=dvx DeviceClass={FPGA} Instances=2 Parameters="queues=8,trace=true,mode=2"',
-        f"AdapterName=roce-half Type=sriov Network={ROCE} MTU=9000 With=half",
+        f"AdapterName=roce-half Type=sriov Network={ROCE} MTU=9000 ExtraDevice=half",
         "PartitionName=half Adapter=half Template=rhel9-ofed",
         "PartitionName=whole Adapter=whole Template=rhel9-ofed",
         "PartitionName=fpga Adapter=fpga Template=rhel9-ofed",

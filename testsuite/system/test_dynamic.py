@@ -175,7 +175,7 @@ def test_a_cloud_node_that_can_not_be_served_is_refused_alone(tidy, name,
 def test_a_partition_begins_without_nodes_and_ends_so(fresh):
     c = fresh(nodes=1, inventory=world(hosts=1, vfs=2), vsphere={
         "ShutdownGrace": 1, "lines": [
-            "ClusterName=HPC1 ResourcePool=slurm",
+            "VSphereCluster=HPC1 ResourcePool=slurm",
             "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG",
             "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
             "PartitionName=late Adapter=sriov-roce Template=rhel9-ofed"]},

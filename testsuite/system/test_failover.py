@@ -41,7 +41,7 @@ def two(fresh):
         pytest.skip("needs a host name of its own")
     c = fresh(nodes=3, start=False, inventory=world(hosts=1, vfs=3),
               vsphere={"ShutdownGrace": 1, "lines": [
-                  "ClusterName=HPC1 ResourcePool=slurm",
+                  "VSphereCluster=HPC1 ResourcePool=slurm",
                   "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG",
                   "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
                   "PartitionName=off Adapter=sriov-roce Template=rhel9-ofed "
@@ -54,7 +54,7 @@ def two(fresh):
     c.metrics_port, c.metrics_owned = free_ports(1)
     c.vsphere["MetricsPort"] = c.metrics_port
     # Both "hosts" have the same loopback addresses here.
-    c.vsphere["ControlAddr"] = "0.0.0.0"
+    c.vsphere["SvfListenAddr"] = "0.0.0.0"
     c.slurm["SlurmctldHost"] = f"{socket.gethostname()}(127.0.0.1)\n" \
         "SlurmctldHost=backup(127.0.0.2)"
     c.start()

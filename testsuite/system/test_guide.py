@@ -142,12 +142,12 @@ def pairs(text):
 
 def vsphere_conf(c, text):
     """The guide's file, with what is this cluster's own."""
-    own = {"VCenter": c.sim_url, "CAFile": c.sim_ca,
-           "PasswordFile": c.path("etc", "vcenter.password")}
+    own = {"VCenter": c.sim_url, "VCenterCAFile": c.sim_ca,
+           "VCenterPasswordFile": c.path("etc", "vcenter.password")}
     for key, value in own.items():
         text, n = re.subn(rf"(?m)^{key}=.*$", f"{key}={value}", text)
         assert n == 1, key
-    return f"ControlPort={c.control_port}\n{text}"
+    return f"SvfPort={c.control_port}\n{text}"
 
 
 class Site(Cluster):

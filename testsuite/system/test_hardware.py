@@ -19,8 +19,8 @@ def make_cluster():
         h["pnics"][1]["numa"] = int(NODE[h["name"]])
     c = Cluster(nodes=7, inventory=world(hosts=hosts, templates=[
         template(), template("legacy", firmware="bios")]))
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes", "lines": [
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
         "PartitionName=hpc Adapter=sriov-roce Template=rhel9-ofed CPUs=4 "

@@ -13,7 +13,7 @@ def make_cluster():
     c = Cluster(nodes=8, inventory=world(hosts=2))
     c.choose_ports()
     c.vsphere = {"lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",

@@ -15,7 +15,7 @@ def make_cluster():
     c = Cluster(nodes=6, inventory=world(hosts=2, vfs=2))
     c.choose_ports()
     c.slurm = {"SuspendTimeout": 2, "PrivateData": "jobs,cloud"}
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes",
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes",
                  "lines": ROCE_AND_ETH}
     c.node_lines = [c.node_line(1, 5, "sriov-roce"),
                     c.node_line(6, 6, "vmxnet3")]

@@ -18,7 +18,7 @@ HOSTNAMES = "srun hostname"
 def make_cluster():
     c = Cluster(nodes=9, inventory=world(hosts=2, vfs=2))
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes",
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes",
                  "lines": ROCE_AND_ETH}
     c.slurm = {"SuspendTimeout": 2, "Licenses": "tool:1"}
     c.node_lines = [c.node_line(1, 6, "sriov-roce"),

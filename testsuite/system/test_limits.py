@@ -33,7 +33,7 @@ def make_cluster():
     ]
     c.accounts = [line for line in c.accounts if line]
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes"}
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes"}
     c.slurm = {"SuspendTimeout": 2, "PreemptType": "preempt/qos",
                "PreemptMode": "REQUEUE",
                "AccountingStorageEnforce": "limits,qos",

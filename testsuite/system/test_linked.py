@@ -15,7 +15,7 @@ def make_cluster():
         "CreateSnapshot_Task": "600ms"}))
     c.slurm = {"SuspendTime": 600}
     c.vsphere = {"lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "
         "Clone=linked"]}

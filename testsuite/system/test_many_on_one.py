@@ -14,7 +14,7 @@ def make_cluster():
     c = Cluster(nodes=3, inventory=world(hosts=1, vfs=3))
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 1, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         *(f"PartitionName={p} Adapter=sriov-roce Template=rhel9-ofed "
           "Retention=off" for p in ("roce", "gang"))]}

@@ -34,7 +34,7 @@ def make_cluster():
         hosts=hosts,
         vms=[foreign("theirs1", E2), foreign("theirs2", E3),
              foreign("theirs3", E3)]))
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes", "lines": [
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes", "lines": [
         *ROCE_AND_ETH[:2], "AdapterName=gpu Type=dynamic-directpath"
         " Vendor=0x10de Device=0x20b0", ROCE_AND_ETH[3]]}
     c.slurm = {"SuspendTimeout": 2,
@@ -132,8 +132,8 @@ def test_an_address_of_others_needs_the_sites_own_word(cluster, port):
         f.write_text("MetricsAddr=0.0.0.0\nMetricsRemote=yes\n" + was)
         cluster.must("svf", "conf", str(f))
         for wrong in ("MetricsAddr=localhost", "MetricsAddr=10.1",
-                      f"MetricsAddr=127.0.0.1\nControlPort={port}"):
-            f.write_text(wrong + "\n" + re.sub("(?m)^ControlPort=.*$", "", was)
+                      f"MetricsAddr=127.0.0.1\nSvfPort={port}"):
+            f.write_text(wrong + "\n" + re.sub("(?m)^SvfPort=.*$", "", was)
                          if "Control" in wrong else wrong + "\n" + was)
             r = cluster.run("svf", "conf", str(f))
             assert r.returncode != 0 and "Metrics" in r.stderr, r

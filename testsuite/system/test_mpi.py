@@ -26,9 +26,9 @@ def make_cluster():
     c = Cluster(nodes=4, inventory=world(hosts=2, vfs=2))
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 1, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000 "
-        "Subnet=10.1.0.0/16",
+        "AdapterAddresses=10.1.0.0/16",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed"]}
     # Real nodes have a /tmp each, in which PMIx makes a directory of one name.
     c.slurm = {"SuspendTimeout": 2, "TmpFS": c.path("out", "tmp-%n")}

@@ -87,15 +87,15 @@ def test_a_certificate_that_changes_gets_no_password_until_cafile_has_it(cluster
     ca, logins = cluster.path("etc", "ca.pem"), cluster.counters()["logins"]
     shutil.copy(cluster.sim_ca, ca)
     was = ready_count(cluster)
-    cluster.change_vsphere(f"CAFile={cluster.sim_ca}", f"CAFile={ca}")
+    cluster.change_vsphere(f"VCenterCAFile={cluster.sim_ca}", f"VCenterCAFile={ca}")
     wait_ready_again(cluster, was)
     old = ca.read_text()
     cluster.do("newCertificate")
     cluster._ctx = None
     cluster.do("expireSessions")
     cluster.do("cutConnections")
-    wait_for("svf names CAFile", 30,
-             lambda: "CAFile" in cluster.svf("status", json_out=False))
+    wait_for("svf names VCenterCAFile", 30,
+             lambda: "VCenterCAFile" in cluster.svf("status", json_out=False))
     counters = cluster.counters()
     assert counters["logins"] == logins + 1 and counters["failedLogins"] == 0
     runs.runs_on()
@@ -113,7 +113,7 @@ def test_a_changed_password_is_tried_once_and_locks_nobody_out(cluster):
     cluster.do("setPassword", user="slurm@vsphere.local", password="new-one")
     failed = cluster.counters()["failedLogins"]
     cluster.do("expireSessions")
-    wait_for("svf says what to do", 30, lambda: "PasswordFile" in cluster.svf(
+    wait_for("svf says what to do", 30, lambda: "VCenterPasswordFile" in cluster.svf(
         "status", json_out=False))
     job = cluster.sbatch("-N1", "-w", "vm002", script="hostname")
     wait_for("a new job waits for it", 20,
@@ -139,7 +139,7 @@ def test_a_task_that_never_ends_costs_its_node_alone(fresh):
     """The job has a deadline and goes back to the queue with the cause; the
     node waits for the task, whose late end is used."""
     c = fresh(nodes=2, inventory=world(hosts=1, vfs=2), vsphere={
-        "ShutdownGrace": 1, "PrologTimeout": 30}, slurm={"SuspendTimeout": 2})
+        "ShutdownGrace": 1, "ProvisionTimeout": 30}, slurm={"SuspendTimeout": 2})
     c.fault(on="task", method="CloneVM_Task", count=1, hang=True)
     job = c.sbatch("-N1", "-w", "vm001", script="hostname")
     task = wait_for("it hangs", 20,
@@ -151,7 +151,7 @@ def test_a_task_that_never_ends_costs_its_node_alone(fresh):
     wait_for("the job is back in the queue", 90,
              lambda: c.job(job)["Restarts"] == "1")
     wait_for("the log says after how long", 10, lambda: "gave up waiting for "
-             "its nodes after PrologTimeout=30 s: 0 of 1" in c.ctld_log())
+             "its nodes after ProvisionTimeout=30 s: 0 of 1" in c.ctld_log())
     wait_for("vCenter is asked to call it off", 10,
              lambda: c.calls("CancelTask") >= 1)
     assert c.calls("CloneVM_Task") == 2

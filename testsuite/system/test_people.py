@@ -29,7 +29,7 @@ def make_cluster():
     epilog.write_text(EPILOG.format(guests=c.path("guests")))
     epilog.chmod(0o755)
     c.vsphere = {"ShutdownGrace": 1, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "
         f"Memory={people.Reconfigure.memory}"]}

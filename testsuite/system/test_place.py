@@ -21,7 +21,7 @@ def place_hosts():
 def make_cluster():
     c = Cluster(nodes=6, inventory=world(hosts=place_hosts()))
     c.vsphere = {"ShutdownGrace": 1, "Placement": "drs",
-                 "OversubscribeNames": "yes"}
+                 "AllowMoreNodesThanVFs": "yes"}
     c.slurm = {"SuspendTimeout": 2}
     return c
 
@@ -60,11 +60,11 @@ def test_under_pack_a_gang_stays_below_one_leaf_switch(fresh):
     """By name, load and number of hosts esx01 and esx02 would be as good."""
     c = fresh(nodes=4, inventory=world(hosts=4, vfs=1), vsphere={
         "Placement": "pack", "lines": [
-            "ClusterName=HPC1 ResourcePool=slurm",
+            "VSphereCluster=HPC1 ResourcePool=slurm",
             "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG",
             "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
-            "HostName=esx01.example.org,esx03.example.org Switch=leaf1",
-            "HostName=esx02.example.org,esx04.example.org Switch=leaf2"]})
+            "ESXiHost=esx01.example.org,esx03.example.org Switch=leaf1",
+            "ESXiHost=esx02.example.org,esx04.example.org Switch=leaf2"]})
     c.wait_job(c.sbatch("-N2", script="true"), 60)
     hosts = {vm["host"][:5] for vm in c.our_vms()}
     assert hosts in ({"esx01", "esx03"}, {"esx02", "esx04"})

@@ -40,8 +40,8 @@ def make_cluster():
         "PartitionName=ib Nodes=vm[019-022] MaxTime=INFINITE",
         "PartitionName=all Nodes=ALL MaxTime=INFINITE"]
     c.slurm = {"SuspendTimeout": 2}
-    c.vsphere = {"OversubscribeNames": "yes", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+    c.vsphere = {"AllowMoreNodesThanVFs": "yes", "lines": [
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "AdapterName=sriov-ib Type=sriov Network=SRIOV-IB-PG "
         "LinkLayer=InfiniBand",

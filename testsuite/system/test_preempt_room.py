@@ -25,8 +25,8 @@ def make_cluster():
         "profiles": {HALF: [2, 2], WHOLE: [1, 1]}}]
     c = Cluster(nodes=6, inventory=world(hosts=hosts))
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes", "lines": [
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
         f"AdapterName=pvrdma Type=pvrdma Network={ROCE}",
         f"AdapterName=fpga Type=dvx DeviceClass={FPGA} Instances=1",

@@ -16,7 +16,7 @@ def make_cluster():
     """Four VFs for four small nodes and three large ones; two of Ethernet."""
     c = Cluster(nodes=9, inventory=world(hosts=2, vfs=2))
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes",
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes",
                  "lines": ROCE_AND_ETH}
     c.slurm = {"SuspendTimeout": 2, "PreemptType": "preempt/partition_prio",
                "PreemptMode": "SUSPEND,GANG"}

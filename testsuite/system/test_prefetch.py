@@ -10,7 +10,7 @@ from worlds import template, world
 
 GRACE_S = 4
 LINES = [
-    "ClusterName=HPC1 ResourcePool=slurm",
+    "VSphereCluster=HPC1 ResourcePool=slurm",
     "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
     "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
     "PartitionName=other Adapter=sriov-roce Template=other",
@@ -24,7 +24,7 @@ def make_cluster():
     c = Cluster(nodes=10, inventory=world(hosts=3, vfs=2, templates=[
         template(), template("other")]))
     c.vsphere = {"lines": LINES, "ShutdownGrace": 1,
-                 "OversubscribeNames": "yes", "Prefetch": 2,
+                 "AllowMoreNodesThanVFs": "yes", "Prefetch": 2,
                  "PrefetchGrace": GRACE_S}
     c.slurm = {"SuspendTimeout": 2}
     c.partition_lines = [

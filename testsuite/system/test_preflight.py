@@ -105,7 +105,7 @@ def test_clones_of_parents_want_rights_of_their_own(fresh, kind, rights):
     other partitions don't wait for that."""
     c = fresh(nodes=2, inventory=world(hosts=1, roles=ROLES, permissions=LEAST),
               vsphere={"ShutdownGrace": 1, "lines": [
-                  "ClusterName=HPC1 ResourcePool=slurm",
+                  "VSphereCluster=HPC1 ResourcePool=slurm",
                   "AdapterName=eth Type=vmxnet3 Network=VM-PG",
                   "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG",
                   "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
@@ -149,11 +149,11 @@ def test_notes_on_vms_want_a_right_of_their_own(cluster):
     right = "VirtualMachine.Config.Annotation"
     assert right not in ROLES[role]
     cluster.change_vsphere("Template=rhel9-ofed",
-                           'Template=rhel9-ofed Annotation="no backup"')
+                           'Template=rhel9-ofed Notes="no backup"')
     refused(cluster, "the account lacks privileges on Folder=slurm: " + right,
             lambda: cluster.do("permissions", permissions=LEAST, roles={
                 **ROLES, role: ROLES[role] + [right]}))
-    cluster.change_vsphere(' Annotation="no backup"', "")
+    cluster.change_vsphere(' Notes="no backup"', "")
     cluster.do("permissions", roles=ROLES, permissions=LEAST)
 
 

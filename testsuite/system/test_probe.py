@@ -263,8 +263,8 @@ def test_the_folder_of_a_cluster_is_refused(probe):
 @pytest.mark.parametrize("text, words", [
     ('Mode=manage\nFolder="slurm # x\n',
      "vsphere.conf line 2: the quotes after Folder= are never closed"),
-    ("ControlPort=1\nMode=manage\ncontrolport=2\n",
-     "vsphere.conf line 3: ControlPort is given twice, first in line 1"),
+    ("SvfPort=1\nMode=manage\nsvfport=2\n",
+     "vsphere.conf line 3: SvfPort is given twice, first in line 1"),
     ("Include more.conf\n",
      'vsphere.conf line 1: expected "=" after "Include"'),
     ("NewKey=1\n", 'vsphere.conf line 1: unknown key "NewKey"')])

@@ -43,7 +43,7 @@ def make_cluster():
         hosts=HOSTS, vfs=NODES // HOSTS,
         durations={"CloneVM_Task": f"{int(CLONE_S * 1000)}ms"},
         taskSlots={"vcenter": 640, "host": 32, "datastore": 128}))
-    c.vsphere = {"ShutdownGrace": 1, "MaxProvisioning": AT_ONCE,
+    c.vsphere = {"ShutdownGrace": 1, "MaxProvisionOps": AT_ONCE,
                  "MaxPowerOps": 50}
     c.slurm = {"ResumeTimeout": RESUME_S, "MessageTimeout": 60,
                "MaxArraySize": NODES + 1, "MaxJobCount": 20 * NODES,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several VFs per node: PerNode=2, two rails on two PFs."""
+"""Several VFs per node: NICsPerNode=2, two rails on two PFs."""
 
 import json
 
@@ -27,10 +27,10 @@ def make_cluster():
     c = Cluster(nodes=4, inventory=world(
         hosts=[two_pfs(E1), two_pfs(E2)], vms=theirs))
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 2, "OversubscribeNames": "yes", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
-        f"AdapterName=rails Type=sriov Network={ROCE} MTU=9000 PerNode=2",
-        f"AdapterName=one Type=sriov Network={ROCE} MTU=9000 PerNode=1",
+    c.vsphere = {"ShutdownGrace": 2, "AllowMoreNodesThanVFs": "yes", "lines": [
+        "VSphereCluster=HPC1 ResourcePool=slurm",
+        f"AdapterName=rails Type=sriov Network={ROCE} MTU=9000 NICsPerNode=2",
+        f"AdapterName=one Type=sriov Network={ROCE} MTU=9000 NICsPerNode=1",
         "PartitionName=rails Adapter=rails Template=rhel9-ofed",
         "PartitionName=one Adapter=one Template=rhel9-ofed"]}
     c.node_lines = [c.node_line(1, 2, "rails"), c.node_line(3, 4, "one")]
@@ -122,16 +122,16 @@ def test_idle_vms_are_reconfigured_when_pernode_changes(cluster):
     mac = node(cluster, "vm003")["mac"]
     assert "," not in mac
     uuid = cluster.our_vm("vm003")["uuid"]
-    cluster.change_vsphere("PerNode=1", "PerNode=2")
+    cluster.change_vsphere("NICsPerNode=1", "NICsPerNode=2")
     cluster.wait_job(cluster.sbatch("-p", "one", "-N1", "-w", "vm003"), 90)
     n = node(cluster, "vm003")
     assert n["pf"] == f"{PF0},{PF1}" and n["mac"].split(",")[0] == mac
     assert cluster.our_vm("vm003")["uuid"] == uuid      # not rebuilt
     # and back: the second card goes
     cluster.change_vsphere("AdapterName=one Type=sriov Network=SRIOV-ROCE-PG"
-                           " MTU=9000 PerNode=2",
+                           " MTU=9000 NICsPerNode=2",
                            "AdapterName=one Type=sriov Network=SRIOV-ROCE-PG"
-                           " MTU=9000 PerNode=1")
+                           " MTU=9000 NICsPerNode=1")
     cluster.wait_job(cluster.sbatch("-p", "one", "-N1", "-w", "vm003"), 90)
     assert "," not in node(cluster, "vm003")["pf"]
     assert sum(used(cluster).values()) == 1 + 2 * sum(

@@ -9,7 +9,7 @@ from users import DAEMON, NOBODY, needs_root
 from worlds import world
 
 LINES = [
-    "ClusterName=HPC1 ResourcePool=slurm",
+    "VSphereCluster=HPC1 ResourcePool=slurm",
     "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
     "PartitionName=warm Adapter=sriov-roce Template=rhel9-ofed Retention=warm",
     "PartitionName=off Adapter=sriov-roce Template=rhel9-ofed Retention=off",

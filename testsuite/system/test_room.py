@@ -10,7 +10,7 @@ from worlds import host, world
 # we reckon it (the simulator takes 1 MB less).
 EACH = 1536 + 96
 CONF = {"lines": [
-    "ClusterName=HPC1 ResourcePool=slurm",
+    "VSphereCluster=HPC1 ResourcePool=slurm",
     "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
     "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed Memory=1536"]}
 DISK_GB = 10

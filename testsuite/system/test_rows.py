@@ -147,7 +147,7 @@ def make_cluster():
     c = Cluster(nodes=3 * len(ROWS), inventory=make_inventory())
     c.choose_ports()
     c.metrics_port, _ = free_ports(2)
-    lines = ["ClusterName=HPC1 ResourcePool=slurm"]
+    lines = ["VSphereCluster=HPC1 ResourcePool=slurm"]
     c.node_lines, c.partition_lines = [], []
     for i, (name, r) in enumerate(ROWS.items()):
         a = 3 * i + 1
@@ -161,7 +161,7 @@ def make_cluster():
         c.partition_lines += [
             f"PartitionName={name} Nodes=vm[{a:03d}-{a + 1:03d}]",
             f"PartitionName={name}-old Nodes=vm{a + 2:03d}"]
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes",
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes",
                  "MetricsPort": c.metrics_port, "lines": lines}
     return c
 

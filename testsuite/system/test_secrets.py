@@ -102,7 +102,7 @@ def say_all(c, port):
     conf.mkdir()
     for name in ("slurm.conf", "vsphere.conf"):
         (conf / name).write_text(c.path("etc", name).read_text().replace(
-            f"ControlPort={c.control_port}", f"ControlPort={port}"))
+            f"SvfPort={c.control_port}", f"SvfPort={port}"))
     out = ""
     for verb in (["status"], ["hosts"], ["nodes"], ["reconcile"], ["why", "1"]):
         r = c.run("env", f"SLURM_CONF={conf / 'slurm.conf'}", "svf", "--json",

@@ -81,7 +81,7 @@ def test_the_waiting_job_runs_when_the_vfs_come_back(cluster):
 
 def two_partitions(c):
     c.vsphere = {"ShutdownGrace": 2, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=a Adapter=sriov-roce Template=rhel9-ofed",
         "PartitionName=b Adapter=sriov-roce Template=rhel9-ofed"]}
@@ -104,7 +104,7 @@ def test_a_job_that_waits_for_vfs_does_not_block_another_partition(fresh):
 def test_what_could_never_run_is_refused_at_submit(fresh):
     """More nodes than all hosts have VFs, where names may be more."""
     c = fresh(nodes=6, inventory=world(hosts=2, vfs=2),
-              vsphere={"OversubscribeNames": "yes"})
+              vsphere={"AllowMoreNodesThanVFs": "yes"})
     r = c.sbatch("-N5", "-C", "sriov-roce", expect=False)
     assert r.returncode != 0 and "not available" in r.stderr
     c.wait_job(c.sbatch("-N4", "-C", "sriov-roce"))
@@ -127,7 +127,7 @@ def test_a_warm_vm_is_reclaimed_for_another_partitions_job(fresh):
 def test_a_job_hears_what_bars_the_node_that_it_names(fresh):
     """More names than VFs: that others lack VFs is not why vm001 is not there."""
     c = fresh(nodes=4, inventory=world(hosts=2, vfs=1),
-              vsphere={"OversubscribeNames": "yes"})
+              vsphere={"AllowMoreNodesThanVFs": "yes"})
     hold_tasks(c, "PowerOnVM_Task")
     first = c.sbatch("-N1", "-w", "vm001", script="true")
     wait_for("its VM is switched on", 30,

@@ -17,7 +17,7 @@ E1, E2 = "esx01.example.org", "esx02.example.org"
 def make_cluster():
     c = Cluster(nodes=6, inventory=world(hosts=2, vfs=3))
     c.vsphere = {"ShutdownGrace": 1, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
         "PartitionName=fresh Adapter=sriov-roce Template=rhel9-ofed Retention=destroy"]}
@@ -74,9 +74,9 @@ def test_a_reconfigure_without_a_change_costs_nothing(cluster, work):
 
 
 def test_a_reconfigure_with_a_new_vsphere_conf_keeps_them_too(cluster, work):
-    cluster.change_vsphere("ShutdownGrace=1", "ShutdownGrace=1\nMaxPerHost=7")
+    cluster.change_vsphere("ShutdownGrace=1", "ShutdownGrace=1\nMaxOpsPerHost=7")
     goes_on(cluster, work)
-    cluster.change_vsphere("ShutdownGrace=1\nMaxPerHost=7", "ShutdownGrace=1")
+    cluster.change_vsphere("ShutdownGrace=1\nMaxOpsPerHost=7", "ShutdownGrace=1")
 
 
 def test_a_bad_vsphere_conf_at_reconfigure_leaves_the_old_in_force(cluster,
@@ -237,7 +237,7 @@ def test_a_queue_longer_than_resumetimeout_takes_no_node_down(fresh):
     """One VM at a time, 3 s each, and Slurm would wait for 6."""
     c = fresh(nodes=4, inventory=world(
         hosts=2, vfs=2, durations={"CloneVM_Task": "3s"}),
-        vsphere={"MaxProvisioning": 1}, slurm={"ResumeTimeout": 6})
+        vsphere={"MaxProvisionOps": 1}, slurm={"ResumeTimeout": 6})
     job = c.sbatch("-N4", script="srun hostname")
     assert len(set(c.wait_job(job, 60).split())) == 4
     assert c.job(job)["Restarts"] == "0"
@@ -247,7 +247,7 @@ def test_a_queue_longer_than_resumetimeout_takes_no_node_down(fresh):
 def test_a_prolog_has_an_end_of_its_own(fresh):
     """A node that never comes: the job is requeued, none hangs for ever."""
     c = fresh(nodes=1, start=False, inventory=world(hosts=1, vfs=1),
-              vsphere={"PrologTimeout": 60, "BootTimeout": 10,
+              vsphere={"ProvisionTimeout": 60, "BootTimeout": 10,
                        "ShutdownGrace": 1})
     c.delay_boot("vm001", 100)
     c.start()

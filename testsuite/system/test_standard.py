@@ -20,7 +20,7 @@ def make_cluster():
     c = Cluster(nodes=4, inventory=w)
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 2, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         f'AdapterName=eth Type=vmxnet3 Network="{ETH}"',
         f'AdapterName=roce Type=sriov Network="{ROCE}" PF={PF0}',
         "PartitionName=eth Adapter=eth Template=rhel9-ofed",

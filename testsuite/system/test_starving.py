@@ -98,7 +98,7 @@ def test_smaller_jobs_start_meanwhile(cluster, begun, cause):
 def test_so_they_do_where_names_are_oversubscribed(fresh):
     """The plans of slurm-vsphere are then what jobs wait for."""
     c = fresh(nodes=8, inventory=world(hosts=2, vfs=4),
-              vsphere={"ShutdownGrace": 1, "OversubscribeNames": "yes"},
+              vsphere={"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes"},
               slurm=SLURM)
     c.wait_job(c.sbatch("-N8", script="true"), 60)
     off(c)
@@ -108,7 +108,7 @@ def test_so_they_do_where_names_are_oversubscribed(fresh):
 def test_a_plan_that_backfill_makes_no_longer_keeps_nothing(fresh):
     """A node of the big job is drained: Slurm plans it no more."""
     c = fresh(nodes=8, inventory=world(hosts=2, vfs=4),
-              vsphere={"ShutdownGrace": 1, "OversubscribeNames": "yes"},
+              vsphere={"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes"},
               slurm={**SLURM, "SuspendTime": 300,
                      "SchedulerParameters": "bf_interval=2"})
     first = c.sbatch("-N8", "--time=2", script="sleep 1000")

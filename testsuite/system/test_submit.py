@@ -20,7 +20,7 @@ def make_cluster():
     c = Cluster(nodes=11, inventory=world(hosts=2, vfs=VFS // 2))
     c.choose_ports()
     c.slurm = {"SuspendTimeout": 2, "JobSubmitPlugins": "vsphere"}
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes",
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes",
                  "lines": ROCE_AND_ETH}
     c.node_lines = [c.node_line(1, 8, "sriov-roce"),
                     c.node_line(9, 11, "vmxnet3"),

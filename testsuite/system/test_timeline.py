@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What Slurm says of a start comes true: squeue --start and sbatch --test-only
 against what then happened, for all that VFs can wait for (VS_LONG=1: all rows).
-Big jobs are not starved by small ones (OversubscribeNames), jobs for other
+Big jobs are not starved by small ones (AllowMoreNodesThanVFs), jobs for other
 adapters are not held up by those that wait, and each says what it waits for."""
 
 import os

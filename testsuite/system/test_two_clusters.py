@@ -59,7 +59,7 @@ def second_pf(inv):
 
 def conf(*clusters, pf=""):
     return {"ShutdownGrace": 1, "lines": [
-        *(f"ClusterName={c} ResourcePool=slurm" for c in clusters),
+        *(f"VSphereCluster={c} ResourcePool=slurm" for c in clusters),
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000" +
         pf,
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed"]}

@@ -27,7 +27,7 @@ def make_cluster():
         durations={"RelocateVM_Task": "1s"}))
     c.choose_ports()
     c.vsphere = {"ShutdownGrace": 1, "Placement": "pack", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
         f"AdapterName=pvrdma Type=pvrdma Network={ROCE}",
         f"AdapterName=sriov-roce Type=sriov Network={ROCE}",
@@ -281,7 +281,7 @@ def test_a_vm_that_somebody_suspends_for_too_long_is_switched_off(fresh):
     c.choose_ports()
     c.slurm = {"SlurmdTimeout": 8, "SuspendTimeout": 2}
     c.vsphere = {"ShutdownGrace": 1, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
         "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed"]}
     c.node_lines = [c.node_line(1, 1, "vmxnet3")]

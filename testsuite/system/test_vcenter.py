@@ -127,7 +127,7 @@ def test_a_vcenter_that_is_starting_is_waited_for(start):
      'in datacenter "DC0"; there are: slurm'),
     ("folder", "slurm/deep", 'Folder=slurm/deep: vCenter has no VM folder '
      'called "deep" in datacenter "DC0"'),
-    ("cluster", "HPC9", "ClusterName=HPC9: vCenter has no cluster of that "
+    ("cluster", "HPC9", "VSphereCluster=HPC9: vCenter has no cluster of that "
      'name in datacenter "DC0"; there are: HPC1'),
     ("cluster", "HPC1/none", "ResourcePool=none: vCenter has no resource pool "
      'of that name in cluster "HPC1"; there are: '),
@@ -202,7 +202,7 @@ def test_a_password_file_of_somebody_else_is_not_used(start):
     os.chown(live.password, 65534, -1)
     sim.do("expireSessions")
     down = live.wait("down", code="config")
-    assert down["text"] == (f"PasswordFile {live.password} belongs to uid "
+    assert down["text"] == (f"VCenterPasswordFile {live.password} belongs to uid "
                             "65534: it must belong to uid 0 (chown it)")
     assert sim.calls("Login") == 1
     os.chown(live.password, 0, -1)
@@ -219,7 +219,7 @@ def test_a_certificate_that_does_not_verify_names_cafile(start):
     live = start.live(sim, ca=other)
     down = live.wait("down", 15)
     assert down["code"] == "config"
-    assert "CAFile" in down["text"] and "certificate" in down["text"]
+    assert "VCenterCAFile" in down["text"] and "certificate" in down["text"]
     assert sim.calls("Login") == 0
     shutil.copy(sim.ca, other)      # the next try reads it again
     live.tell("retry")

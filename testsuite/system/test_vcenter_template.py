@@ -257,7 +257,7 @@ def test_a_template_that_may_be_read_no_more_is_said_so(pair, role):
         {"user": user, "role": role, "entity": "DC0/vm/rhel9"}])
     t = beat(live)["template"]
     assert t["moid"] == "" and t["missing"] == (
-        "Template=rhel9: it can't be read: the account of Username= needs "
+        "Template=rhel9: it can't be read: the account of VCenterUser= needs "
         "Read-only on it")
     sim.do("permissions", permissions=[])
     t = beat(live)["template"]

@@ -97,8 +97,8 @@ def test_each_cluster_has_a_datastore_of_its_own(fresh):
     dc["clusters"].append({**second, "name": "HPC2",
                            "hosts": second["hosts"][1:]})
     c = fresh(nodes=4, inventory=w, vsphere={"Datastore": None, "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm Datastore=nfs-a",
-        "ClusterName=HPC2 ResourcePool=slurm Datastore=nfs-b",
+        "VSphereCluster=HPC1 ResourcePool=slurm Datastore=nfs-a",
+        "VSphereCluster=HPC2 ResourcePool=slurm Datastore=nfs-b",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed"]})
     c.wait_job(c.sbatch("-N4", script="srun true"), 60)
@@ -119,7 +119,7 @@ def local_world(**more):
 def test_vms_lie_on_their_hosts_own_datastores(fresh):
     """The host that has none of them gets no VM, and is named."""
     c = fresh(nodes=6, inventory=local_world(), vsphere={
-        **LOCAL, "OversubscribeNames": "yes"})
+        **LOCAL, "AllowMoreNodesThanVFs": "yes"})
     wait_for("the host without one is named", 20, lambda: any(
         "esx03.example.org sees none of Datastore=local-1,local-2" in n
         for n in notes(c)))
@@ -134,7 +134,7 @@ def test_vms_lie_on_their_hosts_own_datastores(fresh):
 def test_a_vm_that_is_off_takes_its_disks_along_to_another_host(fresh):
     c = fresh(nodes=2, inventory=local_world(vfs=1), vsphere={
         **LOCAL, "lines": [
-            "ClusterName=HPC1 ResourcePool=slurm",
+            "VSphereCluster=HPC1 ResourcePool=slurm",
             "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
             "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "
             "Retention=off"]})
@@ -217,7 +217,7 @@ def test_jobs_of_an_encrypted_template_wait_and_others_run(fresh):
     w = world(hosts=2, vfs=2, templates=[template(),
                                          template("sealed", tpm=True)])
     c = fresh(nodes=4, inventory=w, start=False, vsphere={"lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
         "PartitionName=tpm Adapter=sriov-roce Template=sealed"]})
@@ -250,7 +250,7 @@ def test_a_library_items_vm_template_is_a_template_as_any_other(fresh):
         "golden", folder="items", libraryItem="7a0f1c3e-0000-4000-8000-1")])
     w["datacenters"][0]["folders"].append("items")
     lines = [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=golden"]
     c = fresh(nodes=2, inventory=w, vsphere={"lines": lines})
@@ -271,7 +271,7 @@ FEDERATED = "an account of an external identity provider"
 
 def test_a_federated_account_is_told_that_it_has_no_password_login(fresh):
     c = fresh(nodes=1, inventory=world(hosts=1, vfs=1), ready=False,
-              vsphere={"Username": "hpc@corp.example.org"})
+              vsphere={"VCenterUser": "hpc@corp.example.org"})
     wait_for("svf says so", 30, lambda: FEDERATED in c.svf("status").get(
         "error", ""))
     assert "vsphere.local" in c.svf("status")["error"]
@@ -280,7 +280,7 @@ def test_a_federated_account_is_told_that_it_has_no_password_login(fresh):
 
 def test_a_wrong_password_of_vcenters_own_domain_is_just_that(fresh):
     c = fresh(nodes=1, inventory=world(hosts=1, vfs=1), ready=False,
-              vsphere={"Username": "Other@VSPHERE.local"})
+              vsphere={"VCenterUser": "Other@VSPHERE.local"})
     wait_for("it is refused", 30, lambda: "refuses the login" in c.svf(
         "status").get("error", ""))
     assert FEDERATED not in c.svf("status")["error"]
@@ -299,7 +299,7 @@ def nsx_world():
 
 def test_rdma_cards_on_nsx_segments_are_refused_by_name_ethernet_runs(fresh):
     c = fresh(nodes=6, inventory=nsx_world(), start=False, vsphere={"lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=roce Type=sriov Network=seg-rdma",
         "AdapterName=eth Type=vmxnet3 Network=seg-vm",
         "AdapterName=old Type=vmxnet3 Network=seg-old",
@@ -333,7 +333,7 @@ POLICY = "aa6d5a82-1c88-45da-85d3-3d74b91a5bad"
 
 def partition(more):
     return {"lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed " + more]}
 
@@ -343,7 +343,7 @@ def test_new_vms_have_their_storage_policy_and_notes(fresh):
     notes don't. No call more than without."""
     c = fresh(nodes=1, inventory=world(
         hosts=1, vfs=2, storagePolicies=[POLICY]),
-        vsphere=partition(f'StoragePolicy={POLICY} Annotation="no backup"'))
+        vsphere=partition(f'StoragePolicy={POLICY} Notes="no backup"'))
     c.wait_job(c.sbatch("-N1", script="true"), 60)
     vm = c.our_vms()[0]
     assert vm["policies"] == {"home": POLICY, "2000": POLICY}

@@ -272,8 +272,8 @@ def two_kinds(fresh, **slurm):
     c = fresh(nodes=4, start=False, inventory=world(
         hosts=2, vfs=1, templates=[template(), template("other")]),
         slurm={"SuspendTime": 600, **slurm})
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes", "lines": [
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=one Adapter=sriov-roce Template=rhel9-ofed",
         "PartitionName=two Adapter=sriov-roce Template=other"]}
@@ -421,7 +421,7 @@ def drained(c, host):
 
 def test_drains_of_health_checks_are_counted_where_the_vms_were(fresh):
     """The name stays drained when its VM is off; the host is known by it, over a
-    restart too, and takes VMs all the same unless HealthDrains= says no."""
+    restart too, and takes VMs all the same unless HostDrainThreshold= says no."""
     c = fresh(nodes=6, inventory=world(hosts=1, vfs=6), vsphere={
         "ShutdownGrace": 1}, slurm={"SlurmctldParameters": None,
                                     "SuspendTime": int(8 * patience())})
@@ -462,7 +462,7 @@ def test_drains_of_health_checks_are_counted_where_the_vms_were(fresh):
 
 def test_with_health_drains_such_a_host_takes_no_more_vms(fresh):
     c = fresh(nodes=6, inventory=world(hosts=1, vfs=6), vsphere={
-        "ShutdownGrace": 1, "HealthDrains": 2},
+        "ShutdownGrace": 1, "HostDrainThreshold": 2},
         slurm={"SlurmctldParameters": None})
     c.wait_job(c.sbatch("-N3"), 60)
     up = sorted(c.names_on())

@@ -87,7 +87,7 @@ def inventory(rows):
 
 
 def vsphere_lines(rows):
-    lines = ["ClusterName=HPC1 ResourcePool=slurm"]
+    lines = ["VSphereCluster=HPC1 ResourcePool=slurm"]
     for r in rows:
         lines += [f"AdapterName={r.id} Type=sriov Network=NET-{r.id} MTU=9000",
                   f"PartitionName={r.id} Adapter={r.id} Template=rhel9-ofed"
@@ -137,7 +137,7 @@ def make(rows):
     n = number(rows)
     c = Cluster(nodes=n, inventory=inventory(rows))
     c.choose_ports()
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes",
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes",
                  "lines": vsphere_lines(rows)}
     c.slurm = {"SuspendTimeout": 2, "ResumeTimeout": 300, "SchedulerParameters":
                c.scheduler_parameters + ",bf_resolution=1,bf_continue,"

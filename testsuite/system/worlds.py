@@ -14,7 +14,7 @@ ROCE, IB = "SRIOV-ROCE-PG", "SRIOV-IB-PG"
 PF0 = "0000:3b:00.0"
 # vsphere.conf of a site with a partition of each.
 ROCE_AND_ETH = [
-    "ClusterName=HPC1 ResourcePool=slurm",
+    "VSphereCluster=HPC1 ResourcePool=slurm",
     "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
     "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
     "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",

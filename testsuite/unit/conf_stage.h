@@ -24,11 +24,11 @@ extern struct vs_err stage_err;
 char *stage_text(const char *more);
 #define STAGE_TOP							\
 	"VCenter=https://vc.example.org\n"				\
-	"Username=slurm@vsphere.local\n"				\
-	"PasswordFile=%P\n"						\
+	"VCenterUser=slurm@vsphere.local\n"				\
+	"VCenterPasswordFile=%P\n"						\
 	"Datacenter=DC0 Folder=slurm Datastore=vsan\n"
 #define STAGE_LINES							\
-	"ClusterName=HPC1 ResourcePool=slurm\n"				\
+	"VSphereCluster=HPC1 ResourcePool=slurm\n"				\
 	"AdapterName=sriov-roce Type=sriov Network=ROCE-PG MTU=9000\n"	\
 	"AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG\n"		\
 	"PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed\n"

@@ -413,7 +413,7 @@ static void prolog_done(uint32_t job, bool ok)
 	if (q->state != MODEL_CONFIGURING || !q->waits)
 		return;
 	if (!ok) {
-		model_broken("job %u waited PrologTimeout in vain", job);
+		model_broken("job %u waited ProvisionTimeout in vain", job);
 		model_leave((int)job, true);
 		return;
 	}

@@ -41,24 +41,24 @@ static void every_value_of_a_right_file_is_read(void **state)
 	(void)state;
 	stage_slurm("AuthInfo", "cred_expire=60,socket=/run/m.sock,ttl=9");
 	c = stage_read(STAGE_TOP
-		"Placement=pack\nMode=observe OversubscribeNames=yes\n"
-		"ControlAddr=10.0.0.1 ControlPort=7000\n"
-		"MaxProvisioning=3 MaxPowerOps=4 MaxPerHost=5\n"
-		"BootTimeout=60 PrologTimeout=61 ShutdownGrace=0\n"
+		"Placement=pack\nMode=observe AllowMoreNodesThanVFs=yes\n"
+		"SvfListenAddr=10.0.0.1 SvfPort=7000\n"
+		"MaxProvisionOps=3 MaxPowerOps=4 MaxOpsPerHost=5\n"
+		"BootTimeout=60 ProvisionTimeout=61 ShutdownGrace=0\n"
 		STAGE_LINES
 		"AdapterName=ib Type=sriov Network=\"IB PG\" LinkLayer=infiniband "
-		"PF=0000:3B:00.1 PerNode=3 Rails=any\n"
+		"PF=0000:3B:00.1 NICsPerNode=3 DistinctPFs=no\n"
 		"PartitionName=eth Adapter=vmxnet3 Template=t Retention=off "
 		"LatencySensitivity=high CPUs=8 Memory=4096\n"
-		"HostName=esx[01-03] Switch=leaf1\n"
-		"ClusterName=HPC2\n");
+		"ESXiHost=esx[01-03] Switch=leaf1\n"
+		"VSphereCluster=HPC2\n");
 	assert_non_null(c);
 	assert_string_equal(c->vcenter, "https://vc.example.org");
 	assert_string_equal(c->datastore, "vsan");
 	assert_string_equal(c->placement, "pack");
 	assert_string_equal(c->mode, "observe");
 	assert_true(c->oversubscribe_names);
-	assert_false(c->insecure);
+	assert_true(c->verify_tls);
 	assert_string_equal(c->control_addr, "10.0.0.1");
 	assert_int_equal(c->control_port, 7000);
 	assert_int_equal(c->provision_max, 3);
@@ -74,9 +74,9 @@ static void every_value_of_a_right_file_is_read(void **state)
 	assert_string_equal(c->adapters[2].link_layer, "InfiniBand");
 	assert_string_equal(c->adapters[2].pf, "0000:3b:00.1");
 	assert_int_equal(c->adapters[2].per_node, 3);
-	assert_string_equal(c->adapters[2].rails, "any");
+	assert_string_equal(c->adapters[2].distinct_pfs, "no");
 	assert_int_equal(c->adapters[0].per_node, 1);
-	assert_string_equal(c->adapters[0].rails, "distinct");
+	assert_string_equal(c->adapters[0].distinct_pfs, "yes");
 	assert_int_equal(c->npartitions, 2);
 	assert_string_equal(c->partitions[1].retention, "off");
 	assert_string_equal(c->partitions[1].latency, "high");
@@ -139,7 +139,7 @@ static void slurm_reads(const char *path, const char *values[2])
 {
 	s_p_options_t opts[] = {
 		{ .key = "Datastore", .type = S_P_STRING },
-		{ .key = "Username", .type = S_P_STRING }, { .key = NULL },
+		{ .key = "VCenterUser", .type = S_P_STRING }, { .key = NULL },
 	};
 	s_p_hashtbl_t *tbl = s_p_hashtbl_create(opts);
 
@@ -173,12 +173,12 @@ static void each_value_is_what_slurms_parser_reads(void **state)
 		for (int n = rand_r(&seed) % 6; n >= 0; n--)
 			fputs(parts[rand_r(&seed) % (int)VS_COUNT(parts)], out);
 		/* a blank line: the last part may join it */
-		fputs("\n\nUsername = end # of it\n", out);
+		fputs("\n\nVCenterUser = end # of it\n", out);
 		fclose(out);
 		if (!vs_conf_scan(&f, path, &stage_err)) {
 			const char *values[] = {
 				vs_conf_value(&f, VS_SCOPE_TOP, "Datastore"),
-				vs_conf_value(&f, VS_SCOPE_TOP, "Username"),
+				vs_conf_value(&f, VS_SCOPE_TOP, "VCenterUser"),
 			};
 
 			if (values[0] && values[1]) {
@@ -214,6 +214,49 @@ static void a_removed_key_is_refused_with_what_is_used_instead(void **state)
 	      "unknown key \"Preemp\"");
 }
 
+static void a_renamed_key_is_refused_with_its_new_name(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "Username", "VCenterUser=" },
+		{ "PasswordFile", "VCenterPasswordFile=" },
+		{ "CAFile", "VCenterCAFile=" },
+		{ "InsecureTLS", "VCenterVerifyTLS=no for InsecureTLS=yes" },
+		{ "ClusterName", "VSphereCluster=" },
+		{ "HostName", "ESXiHost=" },
+		{ "PrologTimeout", "ProvisionTimeout=" },
+		{ "ControlAddr", "SvfListenAddr=" },
+		{ "ControlPort", "SvfPort=" },
+		{ "AdminComment", "SaveToAdminComment=" },
+		{ "OversubscribeNames", "AllowMoreNodesThanVFs=" },
+		{ "HealthDrains", "HostDrainThreshold=" },
+		{ "MaxPerHost", "MaxOpsPerHost=" },
+		{ "MaxProvisioning", "MaxProvisionOps=" },
+		{ "Subnet", "AdapterAddresses=" },
+		{ "Addresses", "ManagementAddresses=" },
+		{ "PerNode", "NICsPerNode=" },
+		{ "With", "ExtraDevice=" },
+		{ "Rails", "DistinctPFs=no for Rails=any" },
+		{ "MMIO", "MMIOSizeGB=" },
+		{ "Label", "HardwareLabel=" },
+		{ "Annotation", "Notes=" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		const char *old = rows[i][0], *new = rows[i][1];
+		VS_FREE char *text = vs_asprintf("%s=1\n", old);
+		VS_FREE char *says = vs_asprintf("%s= was renamed: write %s",
+						 old, new);
+
+		LINE9(text, says);
+		assert_int_equal(vs_conf_key_find(old, strlen(old), ~0u), -1);
+		assert_int_not_equal(vs_conf_key_find(new, strcspn(new, "="),
+						      ~0u), -1);
+	}
+	LINE9("AdapterName=x Type=sriov Network=n pernode=2\n",
+	      "pernode= was renamed: write NICsPerNode=");
+}
+
 static void a_key_in_the_wrong_kind_of_line_is_refused(void **state)
 {
 	(void)state;
@@ -234,8 +277,8 @@ static void a_key_that_is_given_twice_is_refused_with_both_lines(void **state)
 	      "AdapterName=vmxnet3 is given twice");
 	LINE9("PartitionName=roce Adapter=vmxnet3 Template=t\n",
 	      "PartitionName=roce is given twice");
-	LINE9("ClusterName=HPC1\n", "ClusterName=HPC1 is given twice");
-	LINE9("HostName=a[1-2],a2 Switch=s\n", "HostName=a2 is given twice");
+	LINE9("VSphereCluster=HPC1\n", "VSphereCluster=HPC1 is given twice");
+	LINE9("ESXiHost=a[1-2],a2 Switch=s\n", "ESXiHost=a2 is given twice");
 }
 
 static void what_is_no_pair_is_refused(void **state)
@@ -256,8 +299,8 @@ static void what_is_no_pair_is_refused(void **state)
 static void a_pf_written_wrong_is_refused_with_the_form_expected(void **state)
 {
 	(void)state;
-	LINE9("AdapterName=x Type=sriov Network=n Subnet=10.1.0.9/16\n",
-	      "Subnet=10.1.0.9/16: expected the subnet's own address");
+	LINE9("AdapterName=x Type=sriov Network=n AdapterAddresses=10.1.0.9/16\n",
+	      "AdapterAddresses=10.1.0.9/16: expected the subnet's own address");
 	LINE9("AdapterName=x Type=sriov Network=n PF=0000:3b:00:1\n",
 	      "PF: ", "0000:3b:00:1", "dddd:bb:ss.f");
 }
@@ -269,10 +312,10 @@ static char *partition_with(const char *words)
 
 	/* "%P" in it is no conversion */
 	snprintf(text, 1024, "%s%s%s\n", STAGE_TOP,
-		 "ClusterName=HPC1\n"
-		 "AdapterName=roce Type=sriov Network=n Subnet=10.1.0.0/16\n"
+		 "VSphereCluster=HPC1\n"
+		 "AdapterName=roce Type=sriov Network=n AdapterAddresses=10.1.0.0/16\n"
 		 "PartitionName=p Adapter=roce Template=t "
-		 "Addresses=10.9.0.10-10.9.0.99/24\n"
+		 "ManagementAddresses=10.9.0.10-10.9.0.99/24\n"
 		 "PartitionName=q Adapter=roce Template=t ", words);
 	return text;
 }
@@ -280,18 +323,18 @@ static char *partition_with(const char *words)
 static void addresses_that_overlap_are_refused_with_both_lines(void **state)
 {
 	static const struct { const char *words, *says; } rows[] = {
-		{ "Subnet=10.1.4.0/24", "line 8: Subnet=10.1.4.0/24 overlaps with Subnet=10.1.0.0/16 (line 6): expected pools that share no address" },
-		{ "Subnet=10.1.0.0/16@101", "overlaps with Subnet=10.1.0.0/16 (line 6)" },
-		{ "Addresses=10.9.0.99-10.9.0.120/24", "line 8: Addresses=10.9.0.99-10.9.0.120/24 overlaps with Addresses=10.9.0.10-10.9.0.99/24 (line 7)" },
-		{ "Addresses=10.1.7.10-10.1.7.20/24", "is in the subnet of Subnet=10.1.0.0/16 (line 6): each card of a VM needs a subnet of its own" },
-		{ "Subnet=10.3.0.0/16,10.4.0.0/16", "Subnet=10.3.0.0/16,10.4.0.0/16 has 2, and AdapterName=roce gives a node PerNode=1 cards" },
-		{ "Addresses=10.9.1.0/24,10.9.2.0/24", "expected 1 at most" },
-		{ "Addresses=10.9.1.0/24 Gateway=10.9.2.1", "Gateway=10.9.2.1 is not in the subnet of Addresses=10.9.1.0/24" },
-		{ "Addresses=10.9.1.1-10.9.1.9/24 Gateway=10.9.1.1", "Gateway=10.9.1.1 is one of Addresses=" },
-		{ "Addresses=dhcp DNS=10.9.0.2", "DNS= goes with Addresses= of a pool" },
-		{ "Gateway=10.9.0.1", "Gateway= goes with Addresses= of a pool" },
-		{ "Addresses=10.9.1.0/24 DNS=10.9.0.2,x", "DNS=10.9.0.2,x: expected an IPv4 address, or several" },
-		{ "Addresses=10.9.1.0/24 DNSSearch=a..b,-c", "expected a domain's name" },
+		{ "AdapterAddresses=10.1.4.0/24", "line 8: AdapterAddresses=10.1.4.0/24 overlaps with AdapterAddresses=10.1.0.0/16 (line 6): expected pools that share no address" },
+		{ "AdapterAddresses=10.1.0.0/16@101", "overlaps with AdapterAddresses=10.1.0.0/16 (line 6)" },
+		{ "ManagementAddresses=10.9.0.99-10.9.0.120/24", "line 8: ManagementAddresses=10.9.0.99-10.9.0.120/24 overlaps with ManagementAddresses=10.9.0.10-10.9.0.99/24 (line 7)" },
+		{ "ManagementAddresses=10.1.7.10-10.1.7.20/24", "is in the subnet of AdapterAddresses=10.1.0.0/16 (line 6): each card of a VM needs a subnet of its own" },
+		{ "AdapterAddresses=10.3.0.0/16,10.4.0.0/16", "AdapterAddresses=10.3.0.0/16,10.4.0.0/16 has 2, and AdapterName=roce gives a node NICsPerNode=1 cards" },
+		{ "ManagementAddresses=10.9.1.0/24,10.9.2.0/24", "expected 1 at most" },
+		{ "ManagementAddresses=10.9.1.0/24 Gateway=10.9.2.1", "Gateway=10.9.2.1 is not in the subnet of ManagementAddresses=10.9.1.0/24" },
+		{ "ManagementAddresses=10.9.1.1-10.9.1.9/24 Gateway=10.9.1.1", "Gateway=10.9.1.1 is one of ManagementAddresses=" },
+		{ "ManagementAddresses=dhcp DNS=10.9.0.2", "DNS= goes with ManagementAddresses= of a pool" },
+		{ "Gateway=10.9.0.1", "Gateway= goes with ManagementAddresses= of a pool" },
+		{ "ManagementAddresses=10.9.1.0/24 DNS=10.9.0.2,x", "DNS=10.9.0.2,x: expected an IPv4 address, or several" },
+		{ "ManagementAddresses=10.9.1.0/24 DNSSearch=a..b,-c", "expected a domain's name" },
 	};
 
 	(void)state;
@@ -308,11 +351,11 @@ static void addresses_that_overlap_are_refused_with_both_lines(void **state)
 static void pools_that_share_nothing_or_are_one_are_right(void **state)
 {
 	static const char *const rows[] = {
-		"Subnet=10.1.0.0/16", "Subnet=10.2.0.0/16", "Subnet=dhcp",
-		"Addresses=10.9.0.10-10.9.0.99/24",
-		"Addresses=10.9.0.100-10.9.0.120/24 Gateway=10.9.0.1 "
+		"AdapterAddresses=10.1.0.0/16", "AdapterAddresses=10.2.0.0/16", "AdapterAddresses=dhcp",
+		"ManagementAddresses=10.9.0.10-10.9.0.99/24",
+		"ManagementAddresses=10.9.0.100-10.9.0.120/24 Gateway=10.9.0.1 "
 		"DNS=10.9.0.2,10.9.0.3 DNSSearch=hpc.example.org,example.org",
-		"Addresses=dhcp",
+		"ManagementAddresses=dhcp",
 	};
 
 	(void)state;
@@ -328,38 +371,38 @@ static void pools_that_share_nothing_or_are_one_are_right(void **state)
 static void lines_of_different_vms_may_share_a_subnet(void **state)
 {
 	static const struct { const char *lines, *says; } rows[] = {
-		{ "AdapterName=eth Type=vmxnet3 Network=n Subnet=10.0.1.1-10.0.1.200/16\n"
-		  "AdapterName=roce Type=sriov Network=n Subnet=10.3.0.0/16\n"
+		{ "AdapterName=eth Type=vmxnet3 Network=n AdapterAddresses=10.0.1.1-10.0.1.200/16\n"
+		  "AdapterName=roce Type=sriov Network=n AdapterAddresses=10.3.0.0/16\n"
 		  "PartitionName=a Adapter=eth Template=t\n"
-		  "PartitionName=b Adapter=roce Template=t Addresses=10.0.2.1-10.0.2.200/16\n",
+		  "PartitionName=b Adapter=roce Template=t ManagementAddresses=10.0.2.1-10.0.2.200/16\n",
 		  NULL },
-		{ "AdapterName=rails Type=sriov Network=n PerNode=2 Subnet=10.1.0.0/24,10.2.0.10-10.2.0.99/24\n"
-		  "AdapterName=rail2 Type=sriov Network=n Subnet=10.2.0.100-10.2.0.200/24\n"
+		{ "AdapterName=rails Type=sriov Network=n NICsPerNode=2 AdapterAddresses=10.1.0.0/24,10.2.0.10-10.2.0.99/24\n"
+		  "AdapterName=rail2 Type=sriov Network=n AdapterAddresses=10.2.0.100-10.2.0.200/24\n"
 		  "PartitionName=a Adapter=rails Template=t\n"
 		  "PartitionName=b Adapter=rail2 Template=t\n",
 		  NULL },
 		/* the partition's own instead of its adapter's */
-		{ "AdapterName=x Type=sriov Network=n Subnet=10.1.0.10-10.1.0.99/24\n"
-		  "PartitionName=a Adapter=x Template=t Subnet=10.2.0.0/24 Addresses=10.1.0.100-10.1.0.200/24\n",
+		{ "AdapterName=x Type=sriov Network=n AdapterAddresses=10.1.0.10-10.1.0.99/24\n"
+		  "PartitionName=a Adapter=x Template=t AdapterAddresses=10.2.0.0/24 ManagementAddresses=10.1.0.100-10.1.0.200/24\n",
 		  NULL },
-		{ "AdapterName=x Type=sriov Network=n Subnet=10.1.0.10-10.1.0.99/24\n"
-		  "PartitionName=a Adapter=x Template=t Addresses=10.1.0.100-10.1.0.200/24\n",
-		  "line 7: Addresses=10.1.0.100-10.1.0.200/24 is in the subnet of Subnet=10.1.0.10-10.1.0.99/24 (line 6)" },
-		{ "AdapterName=x Type=sriov Network=n PerNode=2 Subnet=10.1.0.10-10.1.0.99/24,10.1.0.100-10.1.0.200/24\n"
+		{ "AdapterName=x Type=sriov Network=n AdapterAddresses=10.1.0.10-10.1.0.99/24\n"
+		  "PartitionName=a Adapter=x Template=t ManagementAddresses=10.1.0.100-10.1.0.200/24\n",
+		  "line 7: ManagementAddresses=10.1.0.100-10.1.0.200/24 is in the subnet of AdapterAddresses=10.1.0.10-10.1.0.99/24 (line 6)" },
+		{ "AdapterName=x Type=sriov Network=n NICsPerNode=2 AdapterAddresses=10.1.0.10-10.1.0.99/24,10.1.0.100-10.1.0.200/24\n"
 		  "PartitionName=a Adapter=x Template=t\n",
 		  "is in the subnet of" },
-		{ "AdapterName=x Type=sriov Network=n PerNode=2\n"
-		  "PartitionName=a Adapter=x Template=t Subnet=10.1.0.10-10.1.0.99/24,10.1.0.100-10.1.0.200/24\n",
-		  "line 7: Subnet=10.1.0.10-10.1.0.99/24,10.1.0.100-10.1.0.200/24 is in the subnet of" },
-		{ "AdapterName=rails Type=sriov Network=n PerNode=2 Subnet=10.1.0.0/24,10.2.0.10-10.2.0.99/24\n"
-		  "AdapterName=rail2 Type=sriov Network=n Subnet=10.2.0.99-10.2.0.200/24\n"
+		{ "AdapterName=x Type=sriov Network=n NICsPerNode=2\n"
+		  "PartitionName=a Adapter=x Template=t AdapterAddresses=10.1.0.10-10.1.0.99/24,10.1.0.100-10.1.0.200/24\n",
+		  "line 7: AdapterAddresses=10.1.0.10-10.1.0.99/24,10.1.0.100-10.1.0.200/24 is in the subnet of" },
+		{ "AdapterName=rails Type=sriov Network=n NICsPerNode=2 AdapterAddresses=10.1.0.0/24,10.2.0.10-10.2.0.99/24\n"
+		  "AdapterName=rail2 Type=sriov Network=n AdapterAddresses=10.2.0.99-10.2.0.200/24\n"
 		  "PartitionName=a Adapter=rails Template=t\n",
-		  "line 7: Subnet=10.2.0.99-10.2.0.200/24 overlaps with" },
+		  "line 7: AdapterAddresses=10.2.0.99-10.2.0.200/24 overlaps with" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
-		VS_FREE char *text = vs_asprintf("%sClusterName=HPC1\n%s",
+		VS_FREE char *text = vs_asprintf("%sVSphereCluster=HPC1\n%s",
 						 STAGE_TOP, rows[i].lines);
 		bool right = stage_read(text) != NULL;
 
@@ -374,24 +417,24 @@ static void lines_of_different_vms_may_share_a_subnet(void **state)
 static void values_out_of_their_range_are_refused(void **state)
 {
 	(void)state;
-	LINE9("MaxPerHost=0\n", "MaxPerHost=0", "from 1 to 128");
-	LINE9("MaxPerHost=7x\n", "MaxPerHost=7x", "expected a number");
-	LINE9("ControlPort=65536\n", "from 1 to 65535");
-	LINE9("InsecureTLS=maybe\n", "InsecureTLS=maybe", "yes or no");
+	LINE9("MaxOpsPerHost=0\n", "MaxOpsPerHost=0", "from 1 to 128");
+	LINE9("MaxOpsPerHost=7x\n", "MaxOpsPerHost=7x", "expected a number");
+	LINE9("SvfPort=65536\n", "from 1 to 65535");
+	LINE9("VCenterVerifyTLS=maybe\n", "VCenterVerifyTLS=maybe", "yes or no");
 	LINE9("Placement=even\n", "Placement=even", "balance|pack|spread");
-	LINE9("CAFile=ca.pem\n", "CAFile", "begins with /");
+	LINE9("VCenterCAFile=ca.pem\n", "VCenterCAFile", "begins with /");
 	LINE9("AdapterName=x Type=rdma Network=n\n", "Type=rdma",
 	      "sriov|pvrdma|vmxnet3");
 	LINE9("AdapterName=a&b Type=sriov Network=n\n", "AdapterName=a&b",
 	      "Slurm feature");
 	LINE9("PartitionName=p Adapter=vmxnet3 Template=t Memory=1023\n",
 	      "Memory=1023", "multiple of 4");
-	LINE9("HostName=esx[1- Switch=s\n", "HostName=esx[1-", "host list");
+	LINE9("ESXiHost=esx[1- Switch=s\n", "ESXiHost=esx[1-", "host list");
 }
 
 static void vcenter_must_be_an_https_url_without_user_or_path(void **state)
 {
-	const char *rest = "Username=u\nPasswordFile=%P\nDatacenter=d Folder=f "
+	const char *rest = "VCenterUser=u\nVCenterPasswordFile=%P\nDatacenter=d Folder=f "
 		"Datastore=s\n" STAGE_LINES;
 	const char *bad[] = { "vc.example.org", "http://vc.example.org",
 		"https://", "https://vc/sdk" };
@@ -414,7 +457,7 @@ static void vcenter_must_be_an_https_url_without_user_or_path(void **state)
 						 rest);
 
 		REFUSED(text, "vsphere.conf line 1: VCenter: ", "https://host",
-			"Username=", "PasswordFile=");
+			"VCenterUser=", "VCenterPasswordFile=");
 		assert_null(strstr(stage_err.text, "secret"));
 	}
 }
@@ -422,12 +465,12 @@ static void vcenter_must_be_an_https_url_without_user_or_path(void **state)
 static void what_is_missing_is_named(void **state)
 {
 	(void)state;
-	REFUSED("VCenter=https://v\n", "Username= is missing");
+	REFUSED("VCenter=https://v\n", "VCenterUser= is missing");
 	REFUSED(STAGE_TOP, "at least one AdapterName= line");
 	LINE9("PartitionName=p Adapter=vmxnet3\n", "Template= is missing",
 	      "PartitionName= line");
 	LINE9("AdapterName=x Type=sriov\n", "Network= is missing");
-	LINE9("HostName=esx1\n", "Switch= is missing");
+	LINE9("ESXiHost=esx1\n", "Switch= is missing");
 }
 
 static void a_partition_with_an_unknown_adapter_is_refused(void **state)
@@ -440,12 +483,12 @@ static void a_partition_with_an_unknown_adapter_is_refused(void **state)
 static void combinations_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
-	LINE9("AdapterName=x Type=sriov Network=n PerNode=9\n", "PerNode=9");
-	LINE9("AdapterName=x Type=sriov Network=n Rails=two\n", "Rails=two");
-	LINE9("AdapterName=x Type=sriov Network=n PerNode=2 PF=0000:3b:00.1\n",
-	      "PF= is one PF, and PerNode=2 takes VFs of as many");
-	LINE9("AdapterName=x Type=sriov Network=n PerNode=2 Subnet=10.1.0.0/16\n",
-	      "Subnet=10.1.0.0/16 has 1, and AdapterName=x gives a node PerNode=2 cards");
+	LINE9("AdapterName=x Type=sriov Network=n NICsPerNode=9\n", "NICsPerNode=9");
+	LINE9("AdapterName=x Type=sriov Network=n DistinctPFs=two\n", "DistinctPFs=two");
+	LINE9("AdapterName=x Type=sriov Network=n NICsPerNode=2 PF=0000:3b:00.1\n",
+	      "PF= is one PF, and NICsPerNode=2 takes VFs of as many");
+	LINE9("AdapterName=x Type=sriov Network=n NICsPerNode=2 AdapterAddresses=10.1.0.0/16\n",
+	      "AdapterAddresses=10.1.0.0/16 has 1, and AdapterName=x gives a node NICsPerNode=2 cards");
 	LINE9("AdapterName=x Type=vmxnet3 Network=n PF=0000:3b:00.1\n",
 	      "PF= goes with Type=sriov");
 	LINE9("AdapterName=x Type=pvrdma Network=n LinkLayer=InfiniBand\n",
@@ -453,9 +496,9 @@ static void combinations_that_cannot_be_are_refused(void **state)
 	LINE9("MetricsAddr=10.0.0.1\n", "loopback, or MetricsRemote=yes");
 	LINE9("MetricsAddr=::\n", "loopback, or MetricsRemote=yes");
 	LINE9("MetricsAddr=ctl1\n", "expected a numeric address");
-	LINE9("MetricsPort=6828\n", "another port than ControlPort");
-	LINE9("CAFile=/ca InsecureTLS=yes\n",
-	      "InsecureTLS=yes and CAFile= exclude each other");
+	LINE9("MetricsPort=6828\n", "another port than SvfPort");
+	LINE9("VCenterCAFile=/ca VCenterVerifyTLS=no\n",
+	      "VCenterVerifyTLS=no and VCenterCAFile= exclude each other");
 	LINE9("PartitionName=p Adapter=vmxnet3 Template=t Memory=1024 "
 	      "MemoryOverhead=4\n", "Memory= and MemoryOverhead=");
 }
@@ -481,7 +524,7 @@ static void the_password_file_must_be_slurmusers_alone(void **state)
 
 	(void)state;
 	chmod(path, 0640);
-	REFUSED(text, "line 3: PasswordFile=", "mode 0640", "chmod 600");
+	REFUSED(text, "line 3: VCenterPasswordFile=", "mode 0640", "chmod 600");
 	chmod(path, 0604);
 	REFUSED(text, "mode 0604");
 	chmod(path, 0700);
@@ -489,9 +532,9 @@ static void the_password_file_must_be_slurmusers_alone(void **state)
 	chmod(path, 0400);
 	assert_non_null(stage_read(text));
 	unlink(path);
-	REFUSED(text, "line 3: PasswordFile=", "No such file");
+	REFUSED(text, "line 3: VCenterPasswordFile=", "No such file");
 	mkdir(path, 0700);
-	REFUSED(text, "line 3: PasswordFile=", "is not a regular file");
+	REFUSED(text, "line 3: VCenterPasswordFile=", "is not a regular file");
 }
 
 static void the_password_file_must_belong_to_slurmuser(void **state)
@@ -516,7 +559,7 @@ static void a_misplaced_password_is_never_repeated(void **state)
 	LINE9("Password=hunter2\n", "unknown key \"Password\"");
 	assert_null(strstr(stage_err.text, "hunter2"));
 	LINE9("hunter2 Password\n", "expected");
-	LINE9("PasswordFile=hunter2\n", "given twice");
+	LINE9("VCenterPasswordFile=hunter2\n", "given twice");
 	assert_null(strstr(stage_err.text, "hunter2"));
 }
 
@@ -530,6 +573,7 @@ int main(void)
 		T(each_value_is_what_slurms_parser_reads),
 		T(an_unknown_key_is_refused_with_the_one_it_looks_like),
 		T(a_removed_key_is_refused_with_what_is_used_instead),
+		T(a_renamed_key_is_refused_with_its_new_name),
 		T(a_key_in_the_wrong_kind_of_line_is_refused),
 		T(a_key_that_is_given_twice_is_refused_with_both_lines),
 		T(what_is_no_pair_is_refused),

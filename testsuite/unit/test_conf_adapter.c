@@ -56,11 +56,11 @@ static void a_key_of_another_type_is_refused(void **state)
 	      "Vendor=4318: expected a PCI id such as 0x10de");
 	refused("AdapterName=x Type=dynamic-directpath Vendor=0x10de Device=0x1 Network=n\n",
 	      "Network= goes with Type=vmxnet3 or pvrdma or sriov");
-	refused("AdapterName=x Type=sriov Network=n With=vmxnet3\n",
-	      "With=vmxnet3: expected the name of an AdapterName= line of devices");
-	refused(GPU "With=gpu\n", "With=gpu: expected the name of an");
-	refused("AdapterName=x Type=sriov Network=n MMIO=64\n",
-		"MMIO= goes with Type=directpath or dynamic-directpath");
+	refused("AdapterName=x Type=sriov Network=n ExtraDevice=vmxnet3\n",
+	      "ExtraDevice=vmxnet3: expected the name of an AdapterName= line of devices");
+	refused(GPU "ExtraDevice=gpu\n", "ExtraDevice=gpu: expected the name of an");
+	refused("AdapterName=x Type=sriov Network=n MMIOSizeGB=64\n",
+		"MMIOSizeGB= goes with Type=directpath or dynamic-directpath");
 	refused(GPU "Address=0000:3b:00.0\n",
 		"Address= goes with Type=directpath, not with Type=dynamic-directpath");
 }
@@ -96,18 +96,18 @@ static void addresses_are_read_strictly(void **state)
 /* ESXi would give the one what is promised to the other. */
 static void devices_by_address_and_of_any_are_kept_apart(void **state)
 {
-	VS_FREE char *apart = stage_text(FPGA "Label=a\n"
+	VS_FREE char *apart = stage_text(FPGA "HardwareLabel=a\n"
 		"AdapterName=b Type=dynamic-directpath Vendor=0x10ee "
-		"Device=0x5000 Label=b\n");
+		"Device=0x5000 HardwareLabel=b\n");
 
 	(void)state;
 	refused(FPGA "\nAdapterName=b Type=dynamic-directpath Vendor=0x10ee "
 		"Device=0x5000\n", "AdapterName=fpga is Type=directpath and "
 		"AdapterName=b is Type=dynamic-directpath, of the same");
-	refused(FPGA "Label=a\nAdapterName=b Type=dynamic-directpath "
-		"Vendor=0x10ee Device=0x5000 Label=a\n",
-		"give each a Label= of its own");
-	refused(FPGA "Label=a\nAdapterName=b Type=dynamic-directpath "
+	refused(FPGA "HardwareLabel=a\nAdapterName=b Type=dynamic-directpath "
+		"Vendor=0x10ee Device=0x5000 HardwareLabel=a\n",
+		"give each a HardwareLabel= of its own");
+	refused(FPGA "HardwareLabel=a\nAdapterName=b Type=dynamic-directpath "
 		"Vendor=0x10ee Device=0x5000\n", "ESXi may give the one");
 	assert_non_null(stage_read(apart));
 }
@@ -126,8 +126,8 @@ static void classes_and_profiles_have_keys_of_their_own(void **state)
 		"expected \"key=value,key=value\"");
 	refused(DVX "Instances=4 Parameters=\"queues=8,\"\n",
 		"expected \"key=value,key=value\"");
-	refused(DVX "Instances=4 Label=a\n",
-		"Label= goes with Type=directpath or dynamic-directpath, not with Type=dvx");
+	refused(DVX "Instances=4 HardwareLabel=a\n",
+		"HardwareLabel= goes with Type=directpath or dynamic-directpath, not with Type=dvx");
 	refused(DVX "Instances=4 Profile=nvidia_a100-4c\n",
 		"Profile= goes with Type=vgpu, not with Type=dvx");
 	refused("AdapterName=v Type=vgpu\n", "Profile= is missing");
@@ -151,18 +151,18 @@ static void the_same_devices_are_counted_in_one_way(void **state)
 		"each device would be promised twice");
 	refused(VGPU "\nAdapterName=w Type=vgpu Profile=nvidia_a100-4c PerGPU=2\n",
 		"not the same PerGPU=");
-	refused(VGPU "With=w\nAdapterName=w Type=vgpu Profile=nvidia_a100-8c\n",
+	refused(VGPU "ExtraDevice=w\nAdapterName=w Type=vgpu Profile=nvidia_a100-8c\n",
 		"a VM has vGPUs of one profile");
-	refused(VGPU "\nAdapterName=w Type=vgpu Profile=nvidia_a100-4c With=v\n",
+	refused(VGPU "\nAdapterName=w Type=vgpu Profile=nvidia_a100-4c ExtraDevice=v\n",
 		"are the devices of AdapterName=w itself");
 }
 
 static void classes_and_profiles_are_read(void **state)
 {
 	VS_FREE char *text = stage_text(DVX
-		"Instances=4 Parameters=\"queues=8,mode=a b\" With=v\n"
-		VGPU "PerGPU=5 MMIO=64\n"
-		"AdapterName=x Type=sriov Network=n With=v\n");
+		"Instances=4 Parameters=\"queues=8,mode=a b\" ExtraDevice=v\n"
+		VGPU "PerGPU=5 MMIOSizeGB=64\n"
+		"AdapterName=x Type=sriov Network=n ExtraDevice=v\n");
 	const struct vs_conf *c = stage_read(text);
 	const struct vs_conf_adapter *a;
 
@@ -183,12 +183,12 @@ static void what_lines_say_together_is_checked(void **state)
 {
 	(void)state;
 	refused(GPU "\nAdapterName=b Type=dynamic-directpath Vendor=0x10de "
-		"Device=0x20b0 Label=b\n", "give both one, or none");
-	refused(GPU "PerNode=4\nAdapterName=x Type=sriov Network=n PerNode=5 "
-		"With=gpu\n", "a VM has 8 at most");
-	refused(GPU "PerNode=4\nAdapterName=same Type=dynamic-directpath "
-		"Vendor=0x10de Device=0x20b0 With=gpu\n",
-		"With=gpu are the devices of AdapterName=same itself");
+		"Device=0x20b0 HardwareLabel=b\n", "give both one, or none");
+	refused(GPU "NICsPerNode=4\nAdapterName=x Type=sriov Network=n NICsPerNode=5 "
+		"ExtraDevice=gpu\n", "a VM has 8 at most");
+	refused(GPU "NICsPerNode=4\nAdapterName=same Type=dynamic-directpath "
+		"Vendor=0x10de Device=0x20b0 ExtraDevice=gpu\n",
+		"ExtraDevice=gpu are the devices of AdapterName=same itself");
 }
 
 static void instant_clones_are_for_types_that_allow_them(void **state)
@@ -200,7 +200,7 @@ static void instant_clones_are_for_types_that_allow_them(void **state)
 	refused("PartitionName=i Adapter=sriov-roce Template=t Clone=instant\n",
 		"Clone=instant: AdapterName=sriov-roce is of Type=sriov, which "
 		"allows no instant clones (svf adapters)");
-	refused(GPU "\nAdapterName=x Type=vmxnet3 Network=n With=gpu\n"
+	refused(GPU "\nAdapterName=x Type=vmxnet3 Network=n ExtraDevice=gpu\n"
 		"PartitionName=i Adapter=x Template=t Clone=instant\n",
 		"AdapterName=gpu is of Type=dynamic-directpath, which allows no "
 		"instant clones");
@@ -213,9 +213,9 @@ static void instant_clones_are_for_types_that_allow_them(void **state)
 
 static void a_device_beside_a_card_is_read(void **state)
 {
-	VS_FREE char *text = stage_text(GPU "MMIO=160 Label=a\n"
-		"AdapterName=x Type=sriov Network=n With=gpu\n"
-		"AdapterName=y Type=sriov Network=n With=gpu RelaxACS=no\n");
+	VS_FREE char *text = stage_text(GPU "MMIOSizeGB=160 HardwareLabel=a\n"
+		"AdapterName=x Type=sriov Network=n ExtraDevice=gpu\n"
+		"AdapterName=y Type=sriov Network=n ExtraDevice=gpu RelaxACS=no\n");
 	const struct vs_conf *c = stage_read(text);
 	const struct vs_conf_adapter *a;
 

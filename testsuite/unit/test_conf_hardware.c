@@ -112,7 +112,7 @@ static void devices_beside_a_card_have_their_demands(void **state)
 	free(text);
 	text = stage_text("AdapterName=gpu Type=dynamic-directpath "
 		"Vendor=0x10de Device=0x20b0\n"
-		"AdapterName=eg Type=vmxnet3 Network=n With=gpu\n"
+		"AdapterName=eg Type=vmxnet3 Network=n ExtraDevice=gpu\n"
 		"PartitionName=eg Adapter=eg Template=t MemoryReservation=1\n");
 	if (stage_read(text))
 		fail_msg("taken");

@@ -57,19 +57,19 @@ static void a_node_without_an_address_in_the_subnet_is_refused(void **state)
 	stage_node("login", "sriov-roce", 16, 1024, true);
 	stage_partition("roce", "0", true);
 	assert_null(stage_nodes(STAGE_TOP
-		"ClusterName=HPC1\n"
-		"AdapterName=sriov-roce Type=sriov Network=n Subnet=10.1.0.0/24\n"
+		"VSphereCluster=HPC1\n"
+		"AdapterName=sriov-roce Type=sriov Network=n AdapterAddresses=10.1.0.0/24\n"
 		"PartitionName=roce Adapter=sriov-roce Template=t\n"));
-	assert_non_null(strstr(stage_err.text, "Subnet=10.1.0.0/24: node login: expected a name that ends with a number from 1 to 254"));
+	assert_non_null(strstr(stage_err.text, "AdapterAddresses=10.1.0.0/24: node login: expected a name that ends with a number from 1 to 254"));
 }
 
 static const char two_pools[] = STAGE_TOP
-	"ClusterName=HPC1\n"
-	"AdapterName=sriov-roce Type=sriov Network=n Subnet=10.1.0.0/24\n"
+	"VSphereCluster=HPC1\n"
+	"AdapterName=sriov-roce Type=sriov Network=n AdapterAddresses=10.1.0.0/24\n"
 	"PartitionName=roce Adapter=sriov-roce Template=t "
-	"Addresses=10.9.0.10-10.9.0.99/24\n"
+	"ManagementAddresses=10.9.0.10-10.9.0.99/24\n"
 	"PartitionName=big Adapter=sriov-roce Template=t "
-	"Subnet=10.2.0.10-10.2.0.12/16@101 Addresses=10.9.0.0/30\n";
+	"AdapterAddresses=10.2.0.10-10.2.0.12/16@101 ManagementAddresses=10.9.0.0/30\n";
 
 static void nodes_have_addresses_of_their_partitions_pools(void **state)
 {
@@ -79,11 +79,11 @@ static void nodes_have_addresses_of_their_partitions_pools(void **state)
 	stage_node("vm1", "sriov-roce", 16, 1024, true);
 	stage_node("vm90", "sriov-roce", 16, 1024, true);
 	stage_partition("roce", "01", true);
-	c = stage_nodes(STAGE_TOP "ClusterName=HPC1\n"
-		"AdapterName=sriov-roce Type=sriov Network=n PerNode=2 "
-		"Subnet=10.1.0.0/24,10.2.0.10-10.2.0.99/16\n"
+	c = stage_nodes(STAGE_TOP "VSphereCluster=HPC1\n"
+		"AdapterName=sriov-roce Type=sriov Network=n NICsPerNode=2 "
+		"AdapterAddresses=10.1.0.0/24,10.2.0.10-10.2.0.99/16\n"
 		"PartitionName=roce Adapter=sriov-roce Template=t "
-		"Addresses=10.9.0.10-10.9.0.99/24\n");
+		"ManagementAddresses=10.9.0.10-10.9.0.99/24\n");
 	assert_non_null(c);
 	assert_string_equal(c->nodes[0].address, "10.1.0.1/24,10.2.0.10/16");
 	assert_string_equal(c->nodes[0].first_address, "10.9.0.10/24");
@@ -99,7 +99,7 @@ static void a_node_that_finds_no_address_left_is_refused(void **state)
 	stage_partition("roce", "0", true);
 	stage_partition("big", "1", true);
 	assert_null(stage_nodes(two_pools));
-	says("line 8: Subnet=10.2.0.10-10.2.0.12/16@101: node vm104: expected a name that ends with a number from 101 to 103 for its address");
+	says("line 8: AdapterAddresses=10.2.0.10-10.2.0.12/16@101: node vm104: expected a name that ends with a number from 101 to 103 for its address");
 }
 
 static void two_nodes_with_one_address_are_refused(void **state)
@@ -108,8 +108,8 @@ static void two_nodes_with_one_address_are_refused(void **state)
 	stage_node("a1", "sriov-roce", 16, 1024, true);
 	stage_node("b01", "sriov-roce", 16, 1024, true);
 	stage_partition("roce", "01", true);
-	assert_null(stage_nodes(STAGE_TOP "ClusterName=HPC1\n"
-		"AdapterName=sriov-roce Type=sriov Network=n Subnet=10.1.0.0/24\n"
+	assert_null(stage_nodes(STAGE_TOP "VSphereCluster=HPC1\n"
+		"AdapterName=sriov-roce Type=sriov Network=n AdapterAddresses=10.1.0.0/24\n"
 		"PartitionName=roce Adapter=sriov-roce Template=t\n"));
 	says("line 7: node b01 would have the address 10.1.0.1/24 of node a1");
 }
@@ -119,10 +119,10 @@ static void a_node_whose_address_is_the_gateway_is_refused(void **state)
 	(void)state;
 	stage_node("vm1", "sriov-roce", 16, 1024, true);
 	stage_partition("roce", "0", true);
-	assert_null(stage_nodes(STAGE_TOP "ClusterName=HPC1\n"
+	assert_null(stage_nodes(STAGE_TOP "VSphereCluster=HPC1\n"
 		"AdapterName=sriov-roce Type=sriov Network=n\n"
 		"PartitionName=roce Adapter=sriov-roce Template=t "
-		"Addresses=10.9.0.0/24 Gateway=10.9.0.1\n"));
+		"ManagementAddresses=10.9.0.0/24 Gateway=10.9.0.1\n"));
 	says("node vm1: its address 10.9.0.1/24 is the Gateway=");
 }
 
@@ -136,7 +136,7 @@ static void a_partitions_own_sizes_come_first(void **state)
 	stage_partition("roce", "0", true);
 	stage_partition("eth", "1", true);
 	c = stage_nodes(STAGE_TOP
-		"ClusterName=HPC1\n"
+		"VSphereCluster=HPC1\n"
 		"AdapterName=sriov-roce Type=sriov Network=n\n"
 		"AdapterName=vmxnet3 Type=vmxnet3 Network=n\n"
 		"PartitionName=roce Adapter=sriov-roce Template=t CPUs=8 Memory=2048\n"
@@ -207,7 +207,7 @@ static void partitions_that_slurm_lacks_or_that_hold_no_vm_are_refused(
 
 static void destroy_is_for_nodes_that_are_never_shared(void **state)
 {
-	const char *text = STAGE_TOP "ClusterName=HPC1\n"
+	const char *text = STAGE_TOP "VSphereCluster=HPC1\n"
 		"AdapterName=sriov-roce Type=sriov Network=n\n"
 		"PartitionName=roce Adapter=sriov-roce Template=t "
 		"Retention=destroy\n";
@@ -280,7 +280,7 @@ static void every_key_counts_in_the_hash(void **state)
 	(void)state;
 	stage_node("vm1", "sriov-roce", 2, 1024, true);
 	stage_partition("roce", "0", false);
-	c = with("HostName=esx1 Switch=leaf1\n");
+	c = with("ESXiHost=esx1 Switch=leaf1\n");
 	assert_non_null(c);
 	h = vs_conf_hash(c);
 	for (size_t i = 0; i < vs_conf_nkeys; i++) {
@@ -307,8 +307,8 @@ static void every_key_counts_in_the_hash(void **state)
 			*(char **)slot = was;
 	}
 	assert_true(vs_conf_hash(c) == h);
-	assert_true(vs_conf_hash(with("HostName=esx1 Switch=leaf1\n"
-				      "HealthDrains=2\n")) != h);
+	assert_true(vs_conf_hash(with("ESXiHost=esx1 Switch=leaf1\n"
+				      "HostDrainThreshold=2\n")) != h);
 }
 
 /* ---- nodes that come and go ---------------------------------------------------- */

@@ -702,7 +702,7 @@ static void a_busy_port_or_a_bad_address_is_said_clearly(void **state)
 	assert_int_equal(listen(other, 1), 0);
 	assert_int_equal(getsockname(other, (struct sockaddr *)&sa, &len), 0);
 	conf.control_port = __builtin_bswap16(*(uint16_t *)sa.__ss_padding);
-	snprintf(want, sizeof(want), "ControlPort=%d: can't listen: Address "
+	snprintf(want, sizeof(want), "SvfPort=%d: can't listen: Address "
 		 "already in use", conf.control_port);
 	assert_int_equal(vs_control_start(&conf, &err), -1);
 	assert_int_equal(err.code, VS_E_CONFIG);
@@ -710,7 +710,7 @@ static void a_busy_port_or_a_bad_address_is_said_clearly(void **state)
 	close(other);
 	conf.control_addr = "no.such.host.invalid";
 	assert_int_equal(vs_control_start(&conf, &err), -1);
-	assert_non_null(strstr(err.text, "ControlAddr=no.such.host.invalid: "));
+	assert_non_null(strstr(err.text, "SvfListenAddr=no.such.host.invalid: "));
 }
 
 static void stop_ends_all_connections_and_may_come_twice(void **state)

@@ -99,7 +99,7 @@ static void slurm_hears(const struct vs_outbox_request *t)
 			break;
 		/* requeued, and its node boots for no job */
 		slurm.failed = true;
-		vs_strlcpy(slurm.why, "PrologTimeout", sizeof(slurm.why));
+		vs_strlcpy(slurm.why, "ProvisionTimeout", sizeof(slurm.why));
 		slurm_job_ends();
 		break;
 	default:

@@ -151,7 +151,7 @@ static void a_vm_that_is_off_passes(void **st)
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
 }
 
-/* The template may have brought a card of its own; With= brings another. */
+/* The template may have brought a card of its own; ExtraDevice= brings another. */
 static void all_that_the_vm_has_is_asked_of(void **st)
 {
 	struct vs_adapter with;

@@ -124,7 +124,7 @@ static void room_comes_back_when_maintenance_is_called_off(void **state)
 			 VS_AVAIL_TO_CREATE);
 }
 
-/* Rule A broken while it runs (a host left): VMs still go off. */
+/* More nodes than VFs while it runs (a host left): VMs still go off. */
 static void a_lost_host_does_not_stop_power_downs(void **state)
 {
 	struct vs_claim *h;
@@ -233,7 +233,7 @@ static void a_settled_but_never_right_reconfigure_is_bounded(void **state)
 	assert_true(n0 < 10);
 }
 
-/* It would be requeued at PrologTimeout, and begin there again, for ever. */
+/* It would be requeued at ProvisionTimeout, and begin there again, for ever. */
 static void a_node_whose_task_was_called_off_and_goes_on_takes_no_job(void **state)
 {
 	struct vs_err err = { 0 };

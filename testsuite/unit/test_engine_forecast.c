@@ -381,7 +381,7 @@ static void others_give_what_nobody_was_promised(void **state)
 	assert_true(others_give("vm1", 4, 10));		/* there is room */
 }
 
-static void under_rule_a_slurms_own_plans_will_do(void **state)
+static void with_enough_vfs_slurms_own_plans_will_do(void **state)
 {
 	(void)state;
 	begin_full();
@@ -564,7 +564,7 @@ int main(void)
 		cmocka_unit_test(a_plan_keeps_lower_jobs_from_its_vfs),
 		cmocka_unit_test(what_is_left_is_counted_where_nothing_can_be_served),
 		cmocka_unit_test(others_give_what_nobody_was_promised),
-		cmocka_unit_test(under_rule_a_slurms_own_plans_will_do),
+		cmocka_unit_test(with_enough_vfs_slurms_own_plans_will_do),
 		cmocka_unit_test(a_reservation_keeps_what_its_nodes_will_need),
 		cmocka_unit_test(nobody_passes_one_that_was_refused_where_order_counts),
 		cmocka_unit_test(one_that_was_refused_holds_up_those_alone_who_want_its_vfs),

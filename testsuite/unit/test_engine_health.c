@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Drains by others, counted by host: HealthDrains= is another than it was.
+ * Drains by others, counted by host: HostDrainThreshold= is another than it was.
  */
 #include <unistd.h>
 #include "engine/persist/persist.h"

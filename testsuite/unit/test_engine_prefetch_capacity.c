@@ -220,7 +220,7 @@ static void who_waits_for_ethernet_keeps_both(void **state)
 	assert_null(heard(VS_REQUEST_POWER_UP, NULL));
 }
 
-/* Two PFs, and one device: what is beside the VF (With=) counts by itself. */
+/* Two PFs, and one device: what is beside the VF (ExtraDevice=) counts by itself. */
 static void a_device_beside_the_vf_is_made_ahead_for_once(void **state)
 {
 	struct vs_conf *conf = conf_make(3, "off", 1024);

@@ -284,7 +284,7 @@ static void nodes_count_by_the_vfs_that_each_takes(void **st)
 	vs_hosts_reordered(core_inv());
 	vs_checks.judged_epoch = core_epoch() + 1;
 	turn();
-	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce with PerNode=2: the hosts have room for 0 of them, each VF on a PF of its own");
+	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce with NICsPerNode=2: the hosts have room for 0 of them, each VF on a PF of its own");
 }
 
 static void a_named_pf_that_is_no_uplink_anywhere_is_refused(void **st)

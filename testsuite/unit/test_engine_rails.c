@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * VMs of several cards (PerNode=): what is asked of vCenter for them, when one
- * is right, and which idle VMs make room for them. Devices beside them (With=).
+ * VMs of several cards (NICsPerNode=): what is asked of vCenter for them, when one
+ * is right, and which idle VMs make room for them. Devices beside them (ExtraDevice=).
  */
 #include "engine_stage.h"
 
@@ -124,7 +124,7 @@ static void begin_mixed(void)
 	struct vs_conf_adapter *two = conf_other_from(conf, 4, "sriov");
 	static const char *const names[] = { "vm1", "vm2", "vm3", "vm4" };
 
-	two->rails = vs_strdup("any");
+	two->distinct_pfs = vs_strdup("no");
 	two->per_node = 2;
 	begin(5, 2, 2, "warm");
 	begin_as(conf);
@@ -178,7 +178,7 @@ static void a_shortage_is_told_in_nodes_and_their_vfs(void **st)
 	assert_string_equal(words, "needs 2 nodes, room for 1");
 }
 
-/* Also what takes it beside its VF (With=). */
+/* Also what takes it beside its VF (ExtraDevice=). */
 static void a_device_that_no_host_offers_is_refused_by_its_ids(void **st)
 {
 	struct vs_conf *conf = conf_make(1, "warm", 4096);

@@ -374,8 +374,8 @@ static void why_vcenter_is_away_names_neither_address_nor_account(void **state)
 		  "Could not resolve host: vCenter." },
 		{ "name 'vc.example.org' (not www.vc.example.org.uk)",
 		  "name 'vCenter' (not www.vc.example.org.uk)" },
-		{ "Username=slurm is refused by slurm-vsphere's vCenter",
-		  "Username=... is refused by slurm-vsphere's vCenter" },
+		{ "VCenterUser=slurm is refused by slurm-vsphere's vCenter",
+		  "VCenterUser=... is refused by slurm-vsphere's vCenter" },
 		{ "slurm", "..." }, { "", "" },
 	};
 	struct vs_conf *conf = core_conf();

@@ -110,7 +110,7 @@ static void a_node_that_has_a_job_again_is_not_given_up(void **state)
 }
 
 /* A task of before the restart on the node's own VM that never ends: the
- * node takes one job after the other, each of which waits PrologTimeout. */
+ * node takes one job after the other, each of which waits ProvisionTimeout. */
 static void a_node_with_a_task_that_never_ends_takes_no_job(void **state)
 {
 	struct vs_vc_task t = {
@@ -194,7 +194,7 @@ static void show_suspended(void)
 }
 
 /* A VM that an administrator has suspended: `seen` is unknown for good, but
- * the node is on offer: its jobs wait PrologTimeout, go back, and come again. */
+ * the node is on offer: its jobs wait ProvisionTimeout, go back, and come again. */
 static void a_suspended_vms_node_takes_no_job(void **state)
 {
 	(void)state;

@@ -96,7 +96,7 @@ static void of_a_host_that_is_not_ours_the_template_tells(void **state)
 	fake_template_link = VS_VC_AUTO_UNKNOWN;
 	fake_template("vm-tpl", NULL);
 	turn();
-	room_says("vm1", ": Template=tpl: whether its host is connected can't be known: the account of Username= needs Read-only on it",
+	room_says("vm1", ": Template=tpl: whether its host is connected can't be known: the account of VCenterUser= needs Read-only on it",
 		  0);
 	/* registered on another */
 	fake_template_host = "host-1";

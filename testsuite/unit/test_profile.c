@@ -77,7 +77,7 @@ static void another_storage_policy_asks_for_a_rebuild(void **state)
 	assert_int_equal(vs_profile_fit(a, b), VS_FIT_RIGHT);
 }
 
-/* The hash that VMs of before PerNode= carry: FNV-1a of "vm-42",
+/* The hash that VMs of before NICsPerNode= carry: FNV-1a of "vm-42",
  * "2026-01-01T00:00:00Z" - "sriov-roce", "PG", "", "2 0 9000 8 16384 0". */
 static void one_card_is_what_it_always_was(void **state)
 {

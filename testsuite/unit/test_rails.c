@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* VMs that take several VFs (PerNode=): the ledger's sum and placement. */
+/* VMs that take several VFs (NICsPerNode=): the ledger's sum and placement. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -288,9 +288,9 @@ static void help_and_version_work_everywhere_without_slurmctld(void **state)
 /* ---- svf conf ---------------------------------------------------------- */
 
 #define GOOD_CONF \
-	"VCenter=https://vc.example.org Username=s@x\n" \
-	"PasswordFile=/etc/slurm/pw\nDatacenter=DC0 Folder=slurm\n" \
-	"Datastore=\"my store\"\nClusterName=HPC1\n" \
+	"VCenter=https://vc.example.org VCenterUser=s@x\n" \
+	"VCenterPasswordFile=/etc/slurm/pw\nDatacenter=DC0 Folder=slurm\n" \
+	"Datastore=\"my store\"\nVSphereCluster=HPC1\n" \
 	"AdapterName=eth Type=vmxnet3 Network=VM\n" \
 	"PartitionName=p Adapter=eth Template=t\n"
 
@@ -316,31 +316,31 @@ static void conf_prints_what_is_in_force(void **state)
 {
 	(void)state;
 	write_file("vsphere.conf", GOOD_CONF
-		   "HostName=esx[01-03,7],other Switch=leaf1\n");
+		   "ESXiHost=esx[01-03,7],other Switch=leaf1\n");
 	assert_int_equal(svf("conf"), 0);
 	expect_in(out, "\nVCenter=https://vc.example.org\n");
 	expect_in(out, "\nDatastore=\"my store\"\n");
-	expect_in(out, "\nControlPort=6828\t# default\n");
-	expect_in(out, "\nHostName=esx[01-03,7],other Switch=leaf1\n");
+	expect_in(out, "\nSvfPort=6828\t# default\n");
+	expect_in(out, "\nESXiHost=esx[01-03,7],other Switch=leaf1\n");
 	assert_int_equal(svf("--json conf"), 0);
-	expect_in(out, "\"ControlPort\"");
+	expect_in(out, "\"SvfPort\"");
 	assert_int_equal(svf("conf --keys -n"), 0);
 	expect_in(out, "MungeSocket");
 	expect_in(out, "InfiniBand with Type=sriov alone. One of Ethernet|InfiniBand.");
-	expect_in(out, "The TCP port of ControlAddr. From 1 to 65535.");
+	expect_in(out, "The TCP port of SvfListenAddr. From 1 to 65535.");
 }
 
 static void conf_names_the_line_of_an_error(void **state)
 {
 	static const struct { const char *line, *says; } bad[] = {
 		{ "Datastor=x", "Datastor" },
-		{ "HostName=esx[01-03],esx02 Switch=a",
-		  "HostName=esx02 is given twice" },
-		{ "HostName=esx[03-01] Switch=a", "expected a host list" },
-		{ "HostName=esx[1-2 Switch=a", "expected a host list" },
-		{ "HostName=a,,b Switch=a", "expected a host list" },
-		{ "HostName=a[1][2] Switch=a", "expected a host list" },
-		{ "HostName=a[1-999999999] Switch=a", "expected a host list" },
+		{ "ESXiHost=esx[01-03],esx02 Switch=a",
+		  "ESXiHost=esx02 is given twice" },
+		{ "ESXiHost=esx[03-01] Switch=a", "expected a host list" },
+		{ "ESXiHost=esx[1-2 Switch=a", "expected a host list" },
+		{ "ESXiHost=a,,b Switch=a", "expected a host list" },
+		{ "ESXiHost=a[1][2] Switch=a", "expected a host list" },
+		{ "ESXiHost=a[1-999999999] Switch=a", "expected a host list" },
 	};
 	VS_FREE char *path = path_of("new.conf");
 	VS_FREE char *cmd = vs_asprintf("conf %s", path);

@@ -17,11 +17,11 @@
 
 static const char site[] =
 "VCenter=https://vc.example.org\n"
-"Username=slurm@vsphere.local\n"
-"PasswordFile=/etc/slurm/vcenter.password\n"
+"VCenterUser=slurm@vsphere.local\n"
+"VCenterPasswordFile=/etc/slurm/vcenter.password\n"
 "Datacenter=DC0\nFolder=slurm\nDatastore=vsan\n"
-"ClusterName=HPC1\n"
-"AdapterName=roce Type=sriov Network=ROCE-PG PerNode=2\n"
+"VSphereCluster=HPC1\n"
+"AdapterName=roce Type=sriov Network=ROCE-PG NICsPerNode=2\n"
 "AdapterName=ib Type=sriov Network=IB-PG LinkLayer=InfiniBand\n"
 "AdapterName=eth Type=vmxnet3 Network=VM-PG\n"
 "PartitionName=roce Adapter=roce Template=rhel9\n";

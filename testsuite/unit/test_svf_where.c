@@ -31,8 +31,8 @@ static void the_controllers_of_slurm_conf_are_tried_in_order(void **state)
 		   "slurmctldhost=one(127.0.0.3)\nSlurmctldHost=%s(127.0.0.1)\n",
 		   geteuid(), stage_host());
 	write_file("more.conf", "AuthInfo=\"ttl=9,\\\nsocket=%s\"\n", stage_socket);
-	write_file("vsphere.conf", "VCenter=https://x ControlAddr=127.0.0.2 # x\n"
-		   "controlport = %d\n", port);
+	write_file("vsphere.conf", "VCenter=https://x SvfListenAddr=127.0.0.2 # x\n"
+		   "svfport = %d\n", port);
 	assert_int_equal(svf("-j hosts"), 0);
 	vs_control_stop();
 	assert_int_equal(svf("hosts"), 3);
@@ -49,7 +49,7 @@ static void without_control_addr_this_machine_is_asked_first(void **state)
 {
 	(void)state;
 	control[0] = '\0';
-	write_file("vsphere.conf", "ControlPort=%d MungeSocket=%s\n", port,
+	write_file("vsphere.conf", "SvfPort=%d MungeSocket=%s\n", port,
 		   stage_socket);
 	write_file("slurm.conf", CLUSTER "SlurmctldHost=one(127.0.0.3)\n",
 		   geteuid());
@@ -63,22 +63,22 @@ static void without_control_addr_this_machine_is_asked_first(void **state)
 static void a_vsphere_conf_with_an_error_is_refused(void **state)
 {
 	static const struct { const char *text, *words; } bad[] = {
-		{ "# ControlAddr\nControlAddr=\"127.0.0.1 # x\nControlPort=%d\n",
-		  "svf: vsphere.conf line 2: the quotes after ControlAddr= are never closed" },
-		{ "ControlPort=%d\nMode=manage\ncontrolport=1\n",
-		  "svf: vsphere.conf line 3: ControlPort is given twice, first in line 1" },
+		{ "# SvfListenAddr\nSvfListenAddr=\"127.0.0.1 # x\nSvfPort=%d\n",
+		  "svf: vsphere.conf line 2: the quotes after SvfListenAddr= are never closed" },
+		{ "SvfPort=%d\nMode=manage\nsvfport=1\n",
+		  "svf: vsphere.conf line 3: SvfPort is given twice, first in line 1" },
 		{ "Include more.conf # %d\n",
 		  "svf: vsphere.conf line 1: expected \"=\" after \"Include\"" },
-		{ "ControlAddr= # %d\n",
-		  "svf: vsphere.conf line 1: ControlAddr= has no value" },
-		{ "ControlPort=%d\nMode=manage \\\n", "svf: vsphere.conf line 2: " },
-		{ "Mode=manage\nControlPort=%d0000\n",
+		{ "SvfListenAddr= # %d\n",
+		  "svf: vsphere.conf line 1: SvfListenAddr= has no value" },
+		{ "SvfPort=%d\nMode=manage \\\n", "svf: vsphere.conf line 2: " },
+		{ "Mode=manage\nSvfPort=%d0000\n",
 		  "0000: expected a number from 1 to 65535" },
 	};
 	VS_FREE char *path = path_of("vsphere.conf");
 
 	(void)state;
-	write_file("more.conf", "ControlPort=%d\n", port);
+	write_file("more.conf", "SvfPort=%d\n", port);
 	for (size_t i = 0; i < VS_COUNT(bad); i++) {
 		write_file("vsphere.conf", bad[i].text, port);
 		assert_int_equal(svf("hosts"), 5);
@@ -94,10 +94,10 @@ static void keys_of_a_newer_release_are_passed_over(void **state)
 {
 	(void)state;
 	control[0] = '\0';
-	write_file("vsphere.conf", "NewKey=1 ControlPort=1\n"
-		   "NewName=a Datastore=b ControlAddr=127.0.0.9\n"
-		   "HostName=a NewSwitch=b ControlPort=2 Switch=c\n"
-		   "ControlAddr=127.0.0.1 NewKey=2 ControlPort=%d MungeSocket=%s\n",
+	write_file("vsphere.conf", "NewKey=1 SvfPort=1\n"
+		   "NewName=a Datastore=b SvfListenAddr=127.0.0.9\n"
+		   "ESXiHost=a NewSwitch=b SvfPort=2 Switch=c\n"
+		   "SvfListenAddr=127.0.0.1 NewKey=2 SvfPort=%d MungeSocket=%s\n",
 		   port, stage_socket);
 	assert_int_equal(svf("-j hosts"), 0);
 }
@@ -110,7 +110,7 @@ static void slurm_conf_is_read_as_slurm_reads_it(void **state)
 	control[0] = '\0';
 	memset(more, 'n', sizeof(more) - 1);
 	more[sizeof(more) - 1] = '\0';
-	write_file("vsphere.conf", "ControlAddr=127.0.0.1 ControlPort=%d\n", port);
+	write_file("vsphere.conf", "SvfListenAddr=127.0.0.1 SvfPort=%d\n", port);
 	write_file("slurm.conf", CLUSTER "NodeName=%s \\\n Port=7\n"
 		   "DebugFlags+=power\nNodeName=\"open\n"
 		   "SlurmctldHost=%s(127.0.0.1)\nAuthInfo=x\\#1,socket=%s # c\n",
@@ -124,7 +124,7 @@ static void who_is_not_meant_is_passed_over(void **state)
 
 	(void)state;
 	control[0] = '\0';
-	write_file("vsphere.conf", "ControlAddr=127.0.0.1 ControlPort=%d MungeSocket=%s\n",
+	write_file("vsphere.conf", "SvfListenAddr=127.0.0.1 SvfPort=%d MungeSocket=%s\n",
 		   port, stage_socket);
 	write_file("slurm.conf", CLUSTER "SlurmctldHost=other(127.0.0.1)\n"
 		   "SlurmctldHost=%s(localhost)\n", geteuid(), stage_host());
@@ -169,7 +169,7 @@ static void the_environment_goes_before_files(void **state)
 					   ":1", "[::1", "[::1]x" };
 
 	(void)state;
-	write_file("vsphere.conf", "ControlAddr=127.0.0.3 ControlPort=1\n");
+	write_file("vsphere.conf", "SvfListenAddr=127.0.0.3 SvfPort=1\n");
 	assert_int_equal(svf("-j hosts"), 0);
 	snprintf(control, sizeof(control), "[127.0.0.1]:%d", port);
 	assert_int_equal(svf("-j hosts"), 0);

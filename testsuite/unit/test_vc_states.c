@@ -313,7 +313,7 @@ static void one_version_that_is_lost_costs_no_session(void **state)
 static char ca[sizeof(file) + 3];
 static bool ca_is_corrected;
 
-/* The second call is refused for a minute; CAFile is corrected during it. */
+/* The second call is refused for a minute; VCenterCAFile is corrected during it. */
 static int spoil_the_second(unsigned int call)
 {
 	if (call != 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One judgement of PasswordFile, for all that read vsphere.conf and all that
+ * One judgement of VCenterPasswordFile, for all that read vsphere.conf and all that
  * log in: slurmctld at its start, its client at each login, svf-probe.
  */
 #include <sys/stat.h>

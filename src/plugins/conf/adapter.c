@@ -94,19 +94,19 @@ static const struct vs_conf_type_key {
 } of_types[] = {
 	{ "Network", has_network, has_network },
 	{ "MTU", has_network, NULL },
-	{ "Subnet", has_network, NULL },
+	{ "AdapterAddresses", has_network, NULL },
 	{ "PF", has_pfs, NULL },
-	{ "Rails", has_pfs, NULL },
+	{ "DistinctPFs", has_pfs, NULL },
 	{ "Vendor", has_ids, by_ids },
 	{ "Device", has_ids, by_ids },
-	{ "Label", by_ids, NULL },
+	{ "HardwareLabel", by_ids, NULL },
 	{ "Address", is_fixed, NULL },
 	{ "DeviceClass", by_class, by_class },
 	{ "Parameters", by_class, NULL },
 	{ "Instances", by_class, NULL },
 	{ "Profile", by_profile, by_profile },
 	{ "PerGPU", by_profile, NULL },
-	{ "MMIO", is_device, NULL },
+	{ "MMIOSizeGB", is_device, NULL },
 };
 
 static int check_keys(const struct vs_conf_adapter *a,
@@ -197,18 +197,18 @@ int vs_conf_adapter_check(const struct vs_conf_adapter *a,
 	if (check_keys(a, k, f, r, err))
 		return -1;
 	if (a->label && strlen(a->label) >= VS_DEVICE_LABEL)
-		return vs_conf_err(f, vs_conf_key_line(r, "Label"), err,
-			"Label= is longer than %d characters",
+		return vs_conf_err(f, vs_conf_key_line(r, "HardwareLabel"), err,
+			"HardwareLabel= is longer than %d characters",
 			VS_DEVICE_LABEL - 1);
 	if (a->address && vs_address_check(a->address, &why))
 		return vs_conf_err(f, vs_conf_key_line(r, "Address"), err,
 				   "Address=: %s", why.text);
 	if (check_named(a, k, f, r, err))
 		return -1;
-	if (a->pf && a->per_node > 1 && strcmp(a->rails, "any"))
+	if (a->pf && a->per_node > 1 && strcmp(a->distinct_pfs, "no"))
 		return vs_conf_err(f, vs_conf_key_line(r, "PF"), err,
-			"PF= is one PF, and PerNode=%d takes VFs of as many: "
-			"leave PF= out, or set Rails=any", a->per_node);
+			"PF= is one PF, and NICsPerNode=%d takes VFs of as many: "
+			"leave PF= out, or set DistinctPFs=no", a->per_node);
 	if (!strcmp(a->link_layer, "InfiniBand") && !has_infiniband(k))
 		return misplaced(a, f, r, "LinkLayer", "LinkLayer=InfiniBand",
 				 has_infiniband, err);
@@ -249,19 +249,19 @@ static int check_with(const struct vs_conf *conf,
 
 	if (!w || !is_device(kind_of(w)) || w->with)
 		return vs_conf_err(f, line, err,
-			"With=%.63s: expected the name of an AdapterName= line of devices that has no With= of its own",
+			"ExtraDevice=%.63s: expected the name of an AdapterName= line of devices that has no ExtraDevice= of its own",
 			a->with);
 	if (w == a || same_devices(a, w))
 		return vs_conf_err(f, line, err,
-			"With=%s are the devices of AdapterName=%s itself: set PerNode=",
+			"ExtraDevice=%s are the devices of AdapterName=%s itself: set NICsPerNode=",
 			a->with, a->name);
 	if (a->profile && w->profile)
 		return vs_conf_err(f, line, err,
-			"With=%s: a VM has vGPUs of one profile: set PerNode=",
+			"ExtraDevice=%s: a VM has vGPUs of one profile: set NICsPerNode=",
 			a->with);
 	if (a->per_node + w->per_node > VS_NICS_MAX)
 		return vs_conf_err(f, line, err,
-			"AdapterName=%s has PerNode=%d, and %d of With=%s: a VM has %d at most",
+			"AdapterName=%s has NICsPerNode=%d, and %d of ExtraDevice=%s: a VM has %d at most",
 			a->name, a->per_node, w->per_node, w->name,
 			VS_NICS_MAX);
 	return 0;
@@ -289,7 +289,7 @@ static int check_both(const struct vs_conf_adapter *a,
 	if (kind_of(a)->fixed != kind_of(b)->fixed &&
 	    (!a->label || !b->label || !strcmp(a->label, b->label)))
 		return vs_conf_err(f, line, err,
-			"AdapterName=%s is Type=%s and AdapterName=%s is Type=%s, of the same Vendor= and Device=: ESXi may give the one what is the other's; give each a Label= of its own, or both one Type=",
+			"AdapterName=%s is Type=%s and AdapterName=%s is Type=%s, of the same Vendor= and Device=: ESXi may give the one what is the other's; give each a HardwareLabel= of its own, or both one Type=",
 			a->name, a->type, b->name, b->type);
 	if (a->profile && a->per_gpu != b->per_gpu)
 		words = "Profile=, and not the same PerGPU=: give both the same";
@@ -298,7 +298,7 @@ static int check_both(const struct vs_conf_adapter *a,
 				     a->device != b->device))
 		words = "DeviceClass=, and not the same Instances=, Vendor= and Device=: give both the same";
 	else if (!kind_of(a)->fixed && !a->label != !b->label)
-		words = "Vendor= and Device=, and one of them a Label=: give both one, or none";
+		words = "Vendor= and Device=, and one of them a HardwareLabel=: give both one, or none";
 	if (words)
 		return vs_conf_err(f, line, err,
 			"AdapterName=%s and AdapterName=%s have the same %s",
@@ -350,7 +350,7 @@ int vs_conf_adapters_check(const struct vs_conf *conf,
 			continue;
 		a = &conf->adapters[n++];
 		if (a->with && check_with(conf, a, f,
-					  vs_conf_key_line(r, "With"), err))
+					  vs_conf_key_line(r, "ExtraDevice"), err))
 			return -1;
 		for (size_t k = 0; k + 1 < n; k++)
 			if (check_both(&conf->adapters[k], a, f, r->line, err))

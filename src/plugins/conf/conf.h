@@ -31,7 +31,7 @@ struct vs_conf_file {
 int vs_conf_scan(struct vs_conf_file *f, const char *path, struct vs_err *err);
 /* The same for a client, which may be older than slurmctld's plugin: unknown and
  * misplaced keys are passed over, with the line if they begin it. Slurm's commands
- * read slurm.conf so. */
+ * read slurm.conf so. Renamed keys are refused: the client would take their defaults. */
 int vs_conf_scan_known(struct vs_conf_file *f, const char *path,
 		       struct vs_err *err);
 void vs_conf_file_free(struct vs_conf_file *f);
@@ -78,7 +78,7 @@ int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,
 /* Where the record gives this key; where it begins, if it doesn't. */
 int vs_conf_key_line(const struct vs_conf_record *r, const char *key);
 
-/* How a HostName= list becomes names: a malloc()ed, NULL-terminated array of
+/* How an ESXiHost= list becomes names: a malloc()ed, NULL-terminated array of
  * malloc()ed names, or NULL if it is malformed. */
 typedef char **vs_conf_expand(const char *list);
 
@@ -87,9 +87,9 @@ typedef char **vs_conf_expand(const char *list);
 int vs_conf_fill(struct vs_conf *conf, const struct vs_conf_file *f,
 		 vs_conf_expand *expand, struct vs_err *err);
 
-/* CAFile, if it is set: can be read, and holds a certificate as PEM text. */
+/* VCenterCAFile, if it is set: can be read, and holds a certificate as PEM text. */
 int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err);
-/* PasswordFile: it exists, and vs_secret_file_check() finds it to be uid's alone. */
+/* VCenterPasswordFile: it exists, and vs_secret_file_check() finds it to be uid's alone. */
 int vs_conf_password_check(const struct vs_conf_file *f, unsigned int uid,
 			   struct vs_err *err);
 

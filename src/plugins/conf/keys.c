@@ -22,21 +22,21 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_TOP, VS_CONF_URL, "VCenter", NULL, true, NULL, 0, 0,
 	  TOP(vcenter),
 	  "The vCenter Server (8.0U1 or later), https://host or https://host:port." },
-	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Username", NULL, true, NULL, 0, 0,
+	{ VS_SCOPE_TOP, VS_CONF_TEXT, "VCenterUser", NULL, true, NULL, 0, 0,
 	  TOP(username), "The account to log in with, user@domain." },
-	{ VS_SCOPE_TOP, VS_CONF_PATH, "PasswordFile", NULL, true, NULL, 0, 0,
+	{ VS_SCOPE_TOP, VS_CONF_PATH, "VCenterPasswordFile", NULL, true, NULL, 0, 0,
 	  TOP(password_file),
 	  "A file whose first line is the password. It must belong to SlurmUser "
 	  "with mode 0600 or 0400." },
-	{ VS_SCOPE_TOP, VS_CONF_PATH, "CAFile", NULL, false, NULL, 0, 0,
+	{ VS_SCOPE_TOP, VS_CONF_PATH, "VCenterCAFile", NULL, false, NULL, 0, 0,
 	  TOP(ca_file),
 	  "Certificates (PEM) that vCenter's is verified against; the system's "
 	  "store if not given. A file that can't be read or has no certificate "
 	  "is refused, at start and by scontrol reconfigure." },
-	{ VS_SCOPE_TOP, VS_CONF_BOOL, "InsecureTLS", "no", false, NULL, 0, 0,
-	  TOP(insecure),
-	  "yes: vCenter's certificate is not verified, and anybody on the way can "
-	  "read the password. For tests alone; not with CAFile." },
+	{ VS_SCOPE_TOP, VS_CONF_BOOL, "VCenterVerifyTLS", "yes", false, NULL,
+	  0, 0, TOP(verify_tls),
+	  "no: vCenter's certificate is not verified, and anyone on the way can "
+	  "read the password. For tests only; not with VCenterCAFile." },
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Datacenter", NULL, true, NULL, 0, 0,
 	  TOP(datacenter), "The datacenter's name in vCenter." },
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Folder", NULL, true, NULL, 0, 0,
@@ -47,7 +47,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "Where the VMs' disks go: a datastore, or several as a,b (local ones of "
 	  "single hosts too), of which each VM gets the one with most room that "
 	  "its host sees. Blanks around a name are no part of it; a name with a "
-	  "comma can't be given: rename that datastore. Needed unless each ClusterName= line has its own." },
+	  "comma can't be given: rename that datastore. Needed unless each VSphereCluster= line has its own." },
 	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Placement", "balance", false,
 	  "balance|pack|spread|drs", 0, 0, TOP(placement),
 	  "balance: even load; pack: fewest hosts, then fewest leaf switches; "
@@ -63,18 +63,18 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "manage|observe", 0, 0, TOP(mode),
 	  "observe: count, plan and report, change nothing in vCenter; jobs wait "
 	  "with what would be done for them." },
-	{ VS_SCOPE_TOP, VS_CONF_BOOL, "OversubscribeNames", "no", false, NULL,
+	{ VS_SCOPE_TOP, VS_CONF_BOOL, "AllowMoreNodesThanVFs", "no", false, NULL,
 	  0, 0, TOP(oversubscribe_names),
 	  "yes: more nodes may be defined than there are VFs for." },
-	{ VS_SCOPE_TOP, VS_CONF_BOOL, "AdminComment", "no", false, NULL, 0, 0,
+	{ VS_SCOPE_TOP, VS_CONF_BOOL, "SaveToAdminComment", "no", false, NULL, 0, 0,
 	  TOP(admin_comment),
 	  "yes: what stands in a job's SystemComment from its launch on is its "
 	  "AdminComment too, which slurmdbd keeps, unless there is one." },
-	{ VS_SCOPE_TOP, VS_CONF_TEXT, "ControlAddr", "127.0.0.1", false, NULL,
+	{ VS_SCOPE_TOP, VS_CONF_TEXT, "SvfListenAddr", "127.0.0.1", false, NULL,
 	  0, 0, TOP(control_addr),
 	  "The address on which slurmctld answers svf." },
-	{ VS_SCOPE_TOP, VS_CONF_INT, "ControlPort", "6828", false, NULL,
-	  1, 65535, TOP(control_port), "The TCP port of ControlAddr." },
+	{ VS_SCOPE_TOP, VS_CONF_INT, "SvfPort", "6828", false, NULL,
+	  1, 65535, TOP(control_port), "The TCP port of SvfListenAddr." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MetricsPort", "0", false, NULL,
 	  0, 65535, TOP(metrics.port),
 	  "The TCP port on which slurmctld serves metrics to Prometheus, "
@@ -93,12 +93,12 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  TOP(munge_socket),
 	  "munged's socket; slurm.conf's AuthInfo=socket= or munge's own default "
 	  "if not given." },
-	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxProvisioning", "20", false, NULL,
+	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxProvisionOps", "20", false, NULL,
 	  1, 1000, TOP(provision_max),
 	  "Clones, moves, reconfigurations and removals in flight at once." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxPowerOps", "50", false, NULL,
 	  1, 1000, TOP(power_max), "Power operations in flight at once." },
-	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxPerHost", "8", false, NULL,
+	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxOpsPerHost", "8", false, NULL,
 	  1, 128, TOP(host_max), "Operations in flight on one ESXi host." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxVmotionsPerHost", "4", false, NULL,
 	  0, 32, TOP(vmotions_max),
@@ -112,7 +112,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "in vCenter's database: while so many were, jobs that need a new one wait, "
 	  "and from 80 % on none is made ahead of jobs. A job that has begun gets "
 	  "all its VMs. 0: any number, and a warning at 1000." },
-	{ VS_SCOPE_TOP, VS_CONF_INT, "HealthDrains", "0", false, NULL,
+	{ VS_SCOPE_TOP, VS_CONF_INT, "HostDrainThreshold", "0", false, NULL,
 	  0, 1000, TOP(health_drains),
 	  "A host takes no more VMs once so many nodes were drained or set down "
 	  "by others (a health check, a person) while their VMs ran on it, and "
@@ -136,7 +136,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_TOP, VS_CONF_INT, "BootTimeout", "300", false, NULL,
 	  10, 86400, TOP(boot_timeout_s),
 	  "Seconds from power-on until slurmd must have registered." },
-	{ VS_SCOPE_TOP, VS_CONF_INT, "PrologTimeout", "1800", false, NULL,
+	{ VS_SCOPE_TOP, VS_CONF_INT, "ProvisionTimeout", "1800", false, NULL,
 	  30, 86400, TOP(prolog_timeout_s),
 	  "Seconds until all VMs of a job must be up, queueing included." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "ShutdownGrace", "30", false, NULL,
@@ -166,7 +166,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "is made of." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_HEX, "Device", NULL, false, NULL, 1, 0xffff,
 	  ADP(device), "Its PCI device id, as 0x20b0." },
-	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Label", NULL, false, NULL, 0, 0,
+	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "HardwareLabel", NULL, false, NULL, 0, 0,
 	  ADP(label),
 	  "The hardware label that the device must have on its host; any if not "
 	  "given. Where one adapter of these ids has a label, all of them should." },
@@ -196,20 +196,20 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  ADP(per_gpu),
 	  "With Type=vgpu: vGPUs of the profile on one GPU, at most; what the "
 	  "names of the host's profiles tell if not given." },
-	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MMIO", NULL, false, NULL, 1, 32768,
+	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MMIOSizeGB", NULL, false, NULL, 1, 32768,
 	  ADP(mmio_gb),
 	  "GB of 64-bit MMIO space that a device with large BARs wants in its VM: "
 	  "the sum of its BARs, doubled (256 for a GPU of 80 GB). All of a VM's "
 	  "are added and rounded up to a power of two. Its template must boot by "
 	  "EFI." },
-	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "With", NULL, false, NULL, 0, 0,
+	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "ExtraDevice", NULL, false, NULL, 0, 0,
 	  ADP(with),
 	  "Another AdapterName, of devices: each VM has them beside its own card, "
 	  "all or nothing, of one host, of one NUMA node where possible. Beside "
 	  "an RDMA card they may talk peer to peer (GPUDirect RDMA)." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_BOOL, "RelaxACS", "yes", false, NULL, 0, 0,
 	  ADP(relax_acs),
-	  "With With= beside an RDMA card: yes: sets pciPassthru.RelaxACSforP2P, "
+	  "With ExtraDevice= beside an RDMA card: yes: sets pciPassthru.RelaxACSforP2P, "
 	  "which lets devices below one PCIe switch talk to each other past the "
 	  "IOMMU; that loosens the isolation between them. no: leaves it out; "
 	  "GPUDirect RDMA then goes through the root complex, or fails." },
@@ -219,26 +219,26 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "MTU", NULL, false, NULL, 1280, 65520,
 	  ADP(mtu), "The MTU that the guest sets, and that is looked at again before "
 	  "each job; the network's own if not given." },
-	{ VS_SCOPE_ADAPTER, VS_CONF_POOLS, "Subnet", NULL, false, NULL, 0, 8,
+	{ VS_SCOPE_ADAPTER, VS_CONF_POOLS, "AdapterAddresses", NULL, false, NULL, 0, 8,
 	  ADP(subnet),
 	  "The cards' IPv4 addresses. 10.1.0.0/16: the number that ends a node's "
 	  "name, counted from the subnet (vm012: 10.1.0.12); "
 	  "10.1.0.10-10.1.0.250/16: number 1 has the first of them; with @101 "
 	  "behind it, number 101. dhcp: the network's server gives them. With "
-	  "PerNode= one for each card, with commas. Given to the guest, which sets "
+	  "NICsPerNode= one for each card, with commas. Given to the guest, which sets "
 	  "them; the guest's own configuration if not given." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_PCI, "PF", NULL, false, NULL, 0, 0, ADP(pf),
 	  "The physical function on every host, dddd:bb:ss.f; found from the "
-	  "network's uplinks if not given. With Type=sriov alone, and with PerNode "
-	  "over 1 only where Rails=any." },
-	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "PerNode", "1", false, NULL, 1, 8,
+	  "network's uplinks if not given. With Type=sriov alone, and with NICsPerNode "
+	  "over 1 only where DistinctPFs=no." },
+	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "NICsPerNode", "1", false, NULL, 1, 8,
 	  ADP(per_node),
 	  "Cards of this kind in each VM; with Type=sriov each takes a VF." },
-	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "Rails", "distinct", false,
-	  "distinct|any", 0, 0, ADP(rails),
-	  "With PerNode= and Type=sriov: distinct: each VF of a VM is on a PF of "
+	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "DistinctPFs", "yes", false,
+	  "yes|no", 0, 0, ADP(distinct_pfs),
+	  "With NICsPerNode= and Type=sriov: yes: each VF of a VM is on a PF of "
 	  "its own, the first card on the one with the lowest address, and hosts "
-	  "with fewer PFs on the network take none; any: a PF may give several." },
+	  "with fewer PFs on the network take none; no: a PF may give several." },
 
 	{ VS_SCOPE_PARTITION, VS_CONF_NAME, "PartitionName", NULL, true, NULL,
 	  0, 0, PRT(name),
@@ -249,20 +249,20 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  PRT(template_name),
 	  "The template that VMs are cloned from, by name or by path below the VM "
 	  "folders; one that is made again under its name is found." },
-	{ VS_SCOPE_PARTITION, VS_CONF_POOLS, "Subnet", NULL, false, NULL, 0, 8,
+	{ VS_SCOPE_PARTITION, VS_CONF_POOLS, "AdapterAddresses", NULL, false, NULL, 0, 8,
 	  PRT(subnet), "For this partition's nodes instead of the adapter's." },
-	{ VS_SCOPE_PARTITION, VS_CONF_POOLS, "Addresses", NULL, false, NULL, 0, 1,
+	{ VS_SCOPE_PARTITION, VS_CONF_POOLS, "ManagementAddresses", NULL, false, NULL, 0, 1,
 	  PRT(addresses),
 	  "IPv4 addresses of the nodes' first card, the template's own for "
-	  "management, written as Subnet=. dhcp, the default: the template's own "
+	  "management, written as AdapterAddresses=. dhcp, the default: the template's own "
 	  "configuration." },
 	{ VS_SCOPE_PARTITION, VS_CONF_IPS, "Gateway", NULL, false, NULL, 0, 1,
-	  PRT(gateway), "The default route of the first card. With Addresses=." },
+	  PRT(gateway), "The default route of the first card. With ManagementAddresses=." },
 	{ VS_SCOPE_PARTITION, VS_CONF_IPS, "DNS", NULL, false, NULL, 0, 3,
-	  PRT(dns), "Name servers, up to three. With Addresses=." },
+	  PRT(dns), "Name servers, up to three. With ManagementAddresses=." },
 	{ VS_SCOPE_PARTITION, VS_CONF_DOMAINS, "DNSSearch", NULL, false, NULL,
 	  0, 6, PRT(dns_search),
-	  "Domains that host names are looked up in. With Addresses=." },
+	  "Domains that host names are looked up in. With ManagementAddresses=." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "Retention", "warm", false,
 	  "warm|off|destroy", 0, 0, PRT(retention),
 	  "After a job: warm: the VM stays on until SuspendTime; off: it is powered "
@@ -325,14 +325,14 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "The id (a UUID, from govc storage.policy.info) of the storage policy of "
 	  "new VMs and all their disks; vCenter's own choice if not given. "
 	  "Datastore= still says where they go: it must comply." },
-	{ VS_SCOPE_PARTITION, VS_CONF_TEXT, "Annotation", NULL, false, NULL,
+	{ VS_SCOPE_PARTITION, VS_CONF_TEXT, "Notes", NULL, false, NULL,
 	  0, 0, PRT(annotation),
 	  "The notes of new VMs, for people, and for agents of backup or antivirus "
 	  "that leave VMs out by them; needs VirtualMachine.Config.Annotation on "
 	  "the folder. Tags and custom attributes are not set: see AGENTS in "
 	  "vsphere.conf(5)." },
 
-	{ VS_SCOPE_CLUSTER, VS_CONF_NAME, "ClusterName", NULL, true, NULL, 0, 0,
+	{ VS_SCOPE_CLUSTER, VS_CONF_NAME, "VSphereCluster", NULL, true, NULL, 0, 0,
 	  CLU(name), "A vSphere cluster whose hosts may be used." },
 	{ VS_SCOPE_CLUSTER, VS_CONF_TEXT, "ResourcePool", NULL, false, NULL, 0, 0,
 	  CLU(pool), "A resource pool in it; the cluster's root if not given." },
@@ -341,7 +341,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "Where the disks of VMs on its hosts go, as the Datastore= of the top, "
 	  "which it replaces." },
 
-	{ VS_SCOPE_HOST, VS_CONF_NAME, "HostName", NULL, true, NULL, 0, 0,
+	{ VS_SCOPE_HOST, VS_CONF_NAME, "ESXiHost", NULL, true, NULL, 0, 0,
 	  HST(name), "ESXi hosts, as a Slurm host list." },
 	{ VS_SCOPE_HOST, VS_CONF_TEXT, "Switch", NULL, true, NULL, 0, 0,
 	  HST(leaf), "The leaf switch they are cabled to, for Placement=pack." },
@@ -352,6 +352,41 @@ _Static_assert(VS_COUNT(vs_conf_keys) <= VS_CONF_KEYS, "raise VS_CONF_KEYS");
 static const struct { const char *key, *instead; } removed[] = {
 	{ "Preempt", "VMs are no longer suspended for another job, and jobs are preempted by requeue or cancel, as PreemptMode= of slurm.conf says. Remove the key" },
 };
+
+/* What to write instead. */
+static const struct { const char *key, *write; } renamed[] = {
+	{ "Username", "VCenterUser=" },
+	{ "PasswordFile", "VCenterPasswordFile=" },
+	{ "CAFile", "VCenterCAFile=" },
+	{ "InsecureTLS", "VCenterVerifyTLS=no for InsecureTLS=yes" },
+	{ "ClusterName", "VSphereCluster=" },
+	{ "HostName", "ESXiHost=" },
+	{ "PrologTimeout", "ProvisionTimeout=" },
+	{ "ControlAddr", "SvfListenAddr=" },
+	{ "ControlPort", "SvfPort=" },
+	{ "AdminComment", "SaveToAdminComment=" },
+	{ "OversubscribeNames", "AllowMoreNodesThanVFs=" },
+	{ "HealthDrains", "HostDrainThreshold=" },
+	{ "MaxPerHost", "MaxOpsPerHost=" },
+	{ "MaxProvisioning", "MaxProvisionOps=" },
+	{ "Subnet", "AdapterAddresses=" },
+	{ "Addresses", "ManagementAddresses=" },
+	{ "PerNode", "NICsPerNode=" },
+	{ "With", "ExtraDevice=" },
+	{ "Rails", "DistinctPFs=no for Rails=any" },
+	{ "MMIO", "MMIOSizeGB=" },
+	{ "Label", "HardwareLabel=" },
+	{ "Annotation", "Notes=" },
+};
+
+const char *vs_conf_key_renamed(const char *key, size_t len)
+{
+	for (size_t i = 0; i < VS_COUNT(renamed); i++)
+		if (strlen(renamed[i].key) == len &&
+		    !strncasecmp(renamed[i].key, key, len))
+			return renamed[i].write;
+	return NULL;
+}
 
 const char *vs_conf_key_removed(const char *key, size_t len)
 {

@@ -60,6 +60,9 @@ int vs_conf_key_find(const char *key, size_t len, unsigned int scope_mask);
 /* What to do instead of a key that an earlier release had (case doesn't matter), as
  * the end of an error's sentence. NULL: there was no such key. */
 const char *vs_conf_key_removed(const char *key, size_t len);
+/* What to write instead of a key that an earlier release had under this name (case
+ * doesn't matter), as the end of an error's sentence. NULL: there was no such key. */
+const char *vs_conf_key_renamed(const char *key, size_t len);
 /* The name most like this one, or NULL if none is near. */
 const char *vs_conf_key_near(const char *key, size_t len,
 			     unsigned int scope_mask);

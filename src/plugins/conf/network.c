@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Addresses in vsphere.conf: the values of its keys, what lines say together, and
- * a node's own. Two networks: that of the template's first card (Addresses=,
+ * a node's own. Two networks: that of the template's first card (ManagementAddresses=,
  * with Gateway=, DNS= and DNSSearch=), and those of the adapter's cards, one for
- * each (Subnet=). No Slurm here.
+ * each (AdapterAddresses=). No Slurm here.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -137,7 +137,7 @@ static int one_for_each(const struct vs_conf_file *f, int line,
 	if (!subnet || vs_ipv4_pool_count(subnet) == a->per_node)
 		return 0;
 	return vs_conf_err(f, line, err,
-		"Subnet=%s has %d, and AdapterName=%s gives a node PerNode=%d cards: expected one subnet for each, with commas",
+		"AdapterAddresses=%s has %d, and AdapterName=%s gives a node NICsPerNode=%d cards: expected one subnet for each, with commas",
 		subnet, vs_ipv4_pool_count(subnet), a->name, a->per_node);
 }
 
@@ -153,11 +153,11 @@ static int gateway_fits(const struct vs_conf_file *f,
 		return 0;
 	if ((ip & ~(UINT32_MAX >> pool.prefix)) != pool.net)
 		return vs_conf_err(f, vs_conf_key_line(r, "Gateway"), err,
-			"Gateway=%s is not in the subnet of Addresses=%s",
+			"Gateway=%s is not in the subnet of ManagementAddresses=%s",
 			p->gateway, p->addresses);
 	if (strchr(p->addresses, '-') && ip >= pool.first && ip <= pool.last)
 		return vs_conf_err(f, vs_conf_key_line(r, "Gateway"), err,
-			"Gateway=%s is one of Addresses=%s: expected a pool without it",
+			"Gateway=%s is one of ManagementAddresses=%s: expected a pool without it",
 			p->gateway, p->addresses);
 	return 0;
 }
@@ -171,12 +171,12 @@ static int first_card(const struct vs_conf_file *f,
 
 	if (key && (!p->addresses || !strcmp(p->addresses, "dhcp")))
 		return vs_conf_err(f, vs_conf_key_line(r, key), err,
-			"%s= goes with Addresses= of a pool: with DHCP the server says it",
+			"%s= goes with ManagementAddresses= of a pool: with DHCP the server says it",
 			key);
 	return p->addresses ? gateway_fits(f, r, p, err) : 0;
 }
 
-/* Where that adapter's Subnet= stands. */
+/* Where that adapter's AdapterAddresses= stands. */
 static int subnet_line(const struct vs_conf *conf, const struct vs_conf_file *f,
 		       const struct vs_conf_adapter *a)
 {
@@ -184,7 +184,7 @@ static int subnet_line(const struct vs_conf *conf, const struct vs_conf_file *f,
 
 	for (size_t i = 0; i < f->nrecords; i++)
 		if (f->records[i].scope == VS_SCOPE_ADAPTER && !n--)
-			return vs_conf_key_line(&f->records[i], "Subnet");
+			return vs_conf_key_line(&f->records[i], "AdapterAddresses");
 	return 0;
 }
 
@@ -194,12 +194,12 @@ static int check_adapter(const struct vs_conf_file *f,
 			 const struct vs_conf_adapter *a, struct places *ps,
 			 struct vs_err *err)
 {
-	int line = vs_conf_key_line(r, "Subnet");
+	int line = vs_conf_key_line(r, "AdapterAddresses");
 	struct places vm = { 0 };
 	int rc;
 
-	add(ps, "Subnet", a->subnet, line);
-	add(&vm, "Subnet", a->subnet, line);
+	add(ps, "AdapterAddresses", a->subnet, line);
+	add(&vm, "AdapterAddresses", a->subnet, line);
 	rc = one_for_each(f, line, a->subnet, a, err) || apart(f, &vm, err);
 	free(vm.all);
 	return rc ? -1 : 0;
@@ -213,18 +213,18 @@ static int check_partition(const struct vs_conf *conf,
 {
 	const struct vs_conf_adapter *a =
 		vs_conf_adapter_named(conf, p->adapter);
-	int line = vs_conf_key_line(r, "Subnet"),
-	    first = vs_conf_key_line(r, "Addresses");
+	int line = vs_conf_key_line(r, "AdapterAddresses"),
+	    first = vs_conf_key_line(r, "ManagementAddresses");
 	struct places vm = { 0 };
 	int rc;
 
-	add(ps, "Subnet", p->subnet, line);
-	add(ps, "Addresses", p->addresses, first);
+	add(ps, "AdapterAddresses", p->subnet, line);
+	add(ps, "ManagementAddresses", p->addresses, first);
 	if (p->subnet)
-		add(&vm, "Subnet", p->subnet, line);
+		add(&vm, "AdapterAddresses", p->subnet, line);
 	else if (a)
-		add(&vm, "Subnet", a->subnet, subnet_line(conf, f, a));
-	add(&vm, "Addresses", p->addresses, first);
+		add(&vm, "AdapterAddresses", a->subnet, subnet_line(conf, f, a));
+	add(&vm, "ManagementAddresses", p->addresses, first);
 	rc = (a && one_for_each(f, line, p->subnet, a, err)) ||
 		first_card(f, r, p, err) || apart(f, &vm, err);
 	free(vm.all);
@@ -283,10 +283,10 @@ int vs_conf_net_node(const struct vs_conf *conf,
 	const char *subnet = p->subnet ? p->subnet : a ? a->subnet : NULL;
 
 	if (subnet && list_make(subnet, n->name, &n->address, err))
-		return vs_err_prefix(err, "Subnet=%s", subnet);
+		return vs_err_prefix(err, "AdapterAddresses=%s", subnet);
 	if (p->addresses && strcmp(p->addresses, "dhcp") &&
 	    list_make(p->addresses, n->name, &n->first_address, err))
-		return vs_err_prefix(err, "Addresses=%s", p->addresses);
+		return vs_err_prefix(err, "ManagementAddresses=%s", p->addresses);
 	if (p->gateway && n->first_address &&
 	    strlen(p->gateway) == strcspn(n->first_address, "/") &&
 	    !strncmp(p->gateway, n->first_address, strlen(p->gateway)))

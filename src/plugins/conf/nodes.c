@@ -141,7 +141,7 @@ static int take(struct taken **all, const char *list, const char *node,
 		HASH_FIND_STR(*all, address, t);
 		if (t && strcmp(t->node, node))
 			return vs_err_set(err, VS_E_CONFIG,
-				"node %s would have the address %s of node %s, whose name ends with the same number: expected pools of their own (Subnet= or Addresses= in the partition's line)",
+				"node %s would have the address %s of node %s, whose name ends with the same number: expected pools of their own (AdapterAddresses= or ManagementAddresses= in the partition's line)",
 				node, address, t->node);
 		if (t)
 			continue;

@@ -99,12 +99,16 @@ static int key_unknown(struct vs_conf_file *f, int line, const char *key,
 	unsigned int mask = 1u << scope;
 	const char *near = vs_conf_key_near(key, len, mask);
 	const char *instead = vs_conf_key_removed(key, len);
+	const char *write = vs_conf_key_renamed(key, len);
 	int elsewhere = vs_conf_key_find(key, len, ALL_SCOPES);
 	const struct vs_conf_key *k;
 
 	if (instead)
 		return vs_conf_err(f, line, err, "%.*s= was removed: %s",
 				   (int)len, key, instead);
+	if (write)
+		return vs_conf_err(f, line, err, "%.*s= was renamed: write %s",
+				   (int)len, key, write);
 	if (len == 7 && !strncasecmp(key, "include", 7))
 		return vs_conf_err(f, line, err,
 			"Include is not possible in vsphere.conf");
@@ -203,7 +207,7 @@ static int scan_line(void *arg, int line, const char *p, struct vs_err *err)
 
 		if (k < 0 || (!opens && vs_conf_keys[k].scope != scope)) {
 			free(value);
-			if (!f->known_only)
+			if (!f->known_only || vs_conf_key_renamed(key, len))
 				return key_unknown(f, line, key, len, scope,
 						   err);
 			if (first)

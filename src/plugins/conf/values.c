@@ -2,7 +2,7 @@
 /*
  * From the texts of vsphere.conf to a checked struct vs_conf: first every value
  * by its row of the table, then what the lines say together. Each error names
- * the line and what was expected. Of files it reads CAFile and the metadata of
+ * the line and what was expected. Of files it reads VCenterCAFile and the metadata of
  * the password file. It never prints a value that could be a secret.
  */
 #ifndef _GNU_SOURCE
@@ -90,7 +90,7 @@ static int url(const struct vs_conf_file *f, int line,
 	if (strchr(s, '@'))
 		return vs_conf_err(f, line, err, "%s: expected https://host or "
 			"https://host:port, without a user or password in it "
-			"(they go into Username= and PasswordFile=)", k->key);
+			"(they go into VCenterUser= and VCenterPasswordFile=)", k->key);
 	if (strchr(s, ','))
 		return vs_conf_err(f, line, err, "%s=%.80s: expected one vCenter: "
 			"hosts of another, linked or not, need a Slurm cluster "
@@ -284,14 +284,14 @@ static int add_cluster(struct vs_conf *conf, const struct vs_conf_file *f,
 	for (size_t i = 0; i + 1 < conf->nclusters; i++)
 		if (!strcmp(conf->clusters[i].name, c->name))
 			return vs_conf_err(f, r->line, err,
-				"ClusterName=%s is given twice", c->name);
+				"VSphereCluster=%s is given twice", c->name);
 	return 0;
 }
 
 static int bad_hosts(const struct vs_conf_file *f, int line, const char *list,
 		     struct vs_err *err)
 {
-	return vs_conf_err(f, line, err, "HostName=%.80s: expected a host list "
+	return vs_conf_err(f, line, err, "ESXiHost=%.80s: expected a host list "
 			   "such as esx[01-16]", list);
 }
 
@@ -314,7 +314,7 @@ static int add_hosts(struct vs_conf *conf, const struct vs_conf_file *f,
 		for (size_t i = 0; !rc && i < conf->nhosts; i++)
 			if (!strcmp(conf->hosts[i].name, *n))
 				rc = vs_conf_err(f, r->line, err,
-					"HostName=%s is given twice", *n);
+					"ESXiHost=%s is given twice", *n);
 		if (rc) {
 			free(*n);
 			continue;
@@ -363,7 +363,7 @@ static int check_metrics(const struct vs_conf *conf,
 	if (conf->metrics.port == conf->control_port &&
 	    !strcmp(conf->metrics.addr, conf->control_addr))
 		return vs_conf_err(f, vs_conf_key_line(top, "MetricsPort"), err,
-			"MetricsPort=%d: expected another port than ControlPort",
+			"MetricsPort=%d: expected another port than SvfPort",
 			conf->metrics.port);
 	return 0;
 }
@@ -394,16 +394,16 @@ static int check_together(struct vs_conf *conf, const struct vs_conf_file *f,
 	if (!conf->nadapters || !conf->npartitions || !conf->nclusters)
 		return vs_conf_err(f, 0, err, "expected at least one %s= line",
 			!conf->nadapters ? "AdapterName" :
-			!conf->npartitions ? "PartitionName" : "ClusterName");
+			!conf->npartitions ? "PartitionName" : "VSphereCluster");
 	for (size_t i = 0; i < conf->nclusters && !conf->datastore; i++)
 		if (!conf->clusters[i].datastore)
 			return vs_conf_err(f, 0, err,
-				"Datastore= is missing: at the top, or in the line of ClusterName=%s",
+				"Datastore= is missing: at the top, or in the line of VSphereCluster=%s",
 				conf->clusters[i].name);
-	if (conf->insecure && conf->ca_file)
+	if (!conf->verify_tls && conf->ca_file)
 		return vs_conf_err(
-			f, vs_conf_key_line(&f->records[0], "InsecureTLS"), err,
-			"InsecureTLS=yes and CAFile= exclude each other");
+			f, vs_conf_key_line(&f->records[0], "VCenterVerifyTLS"), err,
+			"VCenterVerifyTLS=no and VCenterCAFile= exclude each other");
 	if (check_metrics(conf, f, err) ||
 	    vs_conf_adapters_check(conf, f, err) ||
 	    vs_conf_hardware_check(conf, f, err))
@@ -468,7 +468,7 @@ static const char *ca_fault(FILE *in)
 
 int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err)
 {
-	const char *path = vs_conf_value(f, VS_SCOPE_TOP, "CAFile"), *fault;
+	const char *path = vs_conf_value(f, VS_SCOPE_TOP, "VCenterCAFile"), *fault;
 	FILE *in = NULL;
 	int fd;
 
@@ -480,8 +480,8 @@ int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err)
 		in = fdopen(fd, "r");
 	fault = in ? ca_fault(in) : strerror(errno);
 	if (fault)
-		vs_conf_err(f, vs_conf_key_line(f->records, "CAFile"), err,
-			    "CAFile=%s: %s", path, fault);
+		vs_conf_err(f, vs_conf_key_line(f->records, "VCenterCAFile"), err,
+			    "VCenterCAFile=%s: %s", path, fault);
 	if (in)
 		fclose(in);
 	else if (fd >= 0)
@@ -492,16 +492,16 @@ int vs_conf_ca_check(const struct vs_conf_file *f, struct vs_err *err)
 int vs_conf_password_check(const struct vs_conf_file *f, unsigned int uid,
 			   struct vs_err *err)
 {
-	const char *path = vs_conf_value(f, VS_SCOPE_TOP, "PasswordFile");
-	int line = vs_conf_key_line(f->records, "PasswordFile");
+	const char *path = vs_conf_value(f, VS_SCOPE_TOP, "VCenterPasswordFile");
+	int line = vs_conf_key_line(f->records, "VCenterPasswordFile");
 	struct vs_err why = { 0 };
 	struct stat st;
 
 	if (stat(path, &st))
-		return vs_conf_err(f, line, err, "PasswordFile=%s: %s", path,
+		return vs_conf_err(f, line, err, "VCenterPasswordFile=%s: %s", path,
 				   strerror(errno));
 	if (vs_secret_file_check(&st, uid, &why))
-		return vs_conf_err(f, line, err, "PasswordFile=%s %s", path,
+		return vs_conf_err(f, line, err, "VCenterPasswordFile=%s %s", path,
 				   why.text);
 	return 0;
 }

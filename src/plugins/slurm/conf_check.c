@@ -181,12 +181,12 @@ static const struct row {
 	{ VS_CHECK_SLURM_TOPOLOGY, ordered_topology, TOPOLOGY,
 	  "no TopologyPlugin=", "leave TopologyPlugin= out",
 	  "ties node names to switches, but VMs move between "
-	  "hosts; leave it out and name switches by vsphere.conf's HostName= "
+	  "hosts; leave it out and name switches by vsphere.conf's ESXiHost= "
 	  "(Placement=pack heeds them)" },
 	{ VS_CHECK_SLURM_RESUME_RATE, resume_rate, RESUME_RATE, "ResumeRate=0",
 	  NULL,
 	  "ResumeRate throttles VMs to that many a minute; vsphere.conf's "
-	  "MaxProvisioning does it better: set ResumeRate=0" },
+	  "MaxProvisionOps does it better: set ResumeRate=0" },
 	{ VS_CHECK_SLURM_SUSPEND_RATE, suspend_rate, SUSPEND_RATE,
 	  "SuspendRate=0", NULL, NULL },
 	{ VS_CHECK_SLURM_RETURN, no_return, RET2SERVICE, "ReturnToService=2",

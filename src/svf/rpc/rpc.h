@@ -16,7 +16,7 @@ enum {				/* exit codes, documented in svf(1) */
 	SVF_CONF = 5,		/* a file has an error, or can't be written */
 };
 
-#define SVF_PORT 6828		/* ControlPort's default */
+#define SVF_PORT 6828		/* SvfPort's default */
 
 /* ---- where.c: whom to ask ---------------------------------------------- */
 #define SVF_ENDS 8

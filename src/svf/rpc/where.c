@@ -122,11 +122,11 @@ static int vsphere_read(const char *path, struct found *found,
 		return 0;
 	rc = vs_conf_scan_known(&f, path, err);
 	if (!rc)
-		rc = vs_conf_number(&f, VS_SCOPE_TOP, "ControlPort", &port, err);
+		rc = vs_conf_number(&f, VS_SCOPE_TOP, "SvfPort", &port, err);
 	if (!rc)
 		found->port = (int)port;
 	vs_str_replace(&found->addr,
-		       vs_conf_value(&f, VS_SCOPE_TOP, "ControlAddr"));
+		       vs_conf_value(&f, VS_SCOPE_TOP, "SvfListenAddr"));
 	vs_str_replace(&found->munge_socket,
 		       vs_conf_value(&f, VS_SCOPE_TOP, "MungeSocket"));
 	vs_conf_file_free(&f);
@@ -229,7 +229,7 @@ static bool everywhere(const char *addr)
 
 static void from_files(struct svf_where *w, const struct found *f)
 {
-	/* What ControlAddr is by default answers on the controller alone. */
+	/* What SvfListenAddr is by default answers on the controller alone. */
 	if (f->addr && !everywhere(f->addr))
 		add_end(w, f, f->addr, f->port);
 	else

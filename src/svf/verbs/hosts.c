@@ -107,7 +107,7 @@ static const struct svf_col cols[] = {
 	{ .name = "cluster", .how = SVF_EXTRA, .key = "cluster",
 	  .what = "vCenter's cluster it belongs to" },
 	{ .name = "leaf", .how = SVF_EXTRA, .key = "leaf",
-	  .what = "its leaf switch, from the HostName lines" },
+	  .what = "its leaf switch, from the ESXiHost lines" },
 	{ .name = "state", .how = SVF_STATE | SVF_NEED, .key = "state",
 	  .what = "up, avoided, quarantined, on-trial, drained, maintenance, entering-maintenance, standby, disconnected or unknown" },
 	{ .name = "pfs", .how = SVF_RIGHT | SVF_INT, .key = "pfs_total",

@@ -20,7 +20,7 @@ struct vs_checked_store { char name[VS_LABEL_LEN], moid[VS_MOID_LEN]; int64_t fr
 struct vs_checks {
 	/* preflight.c, networks.c: what was judged */
 	uint64_t checked;		/* generation of hosts */
-	uint64_t judged_epoch;		/* configuration, for rule A */
+	uint64_t judged_epoch;		/* configuration, for more-nodes-than-vfs */
 	/* cluster_policy.c */
 	bool automated;			/* some VM is, by an override */
 	struct vs_missing_privilege *lacks;		/* of rights */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which PFs the adapters draw on: is there any at all, and are there no more
- * nodes than VFs (rule A). The lock is held.
+ * nodes than VFs (more-nodes-than-vfs). The lock is held.
  *
  * NSX's segments: SR-IOV and PVRDMA cards are none of an overlay's, and which
  * segment is one vCenter doesn't say; an opaque network (N-VDS) is of a vSphere
  * before 8, and has no port group.
  *
  * Rules: a host of which something isn't known yet may have what is looked for.
- * Rule A is judged when a configuration comes into force; VFs that go with a
- * host later are reported, and stop no job.
+ * More-nodes-than-vfs is judged when a configuration comes into force; VFs that
+ * go with a host later are reported, and stop no job.
  */
 #include <stdio.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static void no_device(struct vs_core *c, size_t a)
 	}
 	snprintf(ids, sizeof(ids), "Vendor=0x%04x Device=0x%04x%s%s%s%s",
 		 (unsigned int)ad->vendor, (unsigned int)ad->device,
-		 ad->label[0] ? " Label=" : "", quote, ad->label, quote);
+		 ad->label[0] ? " HardwareLabel=" : "", quote, ad->label, quote);
 	snprintf(why, sizeof(why),
 		 "AdapterName=%s: no host offers a device of %s: switch passthrough on for it (vSphere Client: host, Configure, PCI Devices), and reboot the host if it asks for that",
 		 ad->name, ids);
@@ -208,7 +208,7 @@ static void check_policy(struct vs_core *c, size_t a)
 		ad->name, ad->network, what);
 }
 
-/* ---- rule A --------------------------------------------------------------- */
+/* ---- more-nodes-than-vfs --------------------------------------------------- */
 
 /* Number the adapters by pool: those that share a PF share a number. */
 static void pools_number(const struct vs_core *c, size_t *pool)
@@ -271,8 +271,8 @@ static size_t pool_nodes(const struct vs_core *c, const size_t *pool,
 	return nodes;
 }
 
-static void broken_rule_a(struct vs_core *c, const size_t *pool, size_t a,
-			  bool broken, bool judge, const char *why)
+static void more_nodes_than_vfs(struct vs_core *c, const size_t *pool, size_t a,
+				bool broken, bool judge, const char *why)
 {
 	bool bars = false;
 
@@ -284,17 +284,18 @@ static void broken_rule_a(struct vs_core *c, const size_t *pool, size_t a,
 		if (pool[of - c->adapters] != a &&
 		    (!of->with || pool[of->with - c->adapters] != a))
 			continue;
-		now->rule_a = broken && (judge || now->rule_a);
-		bars |= now->rule_a;
-		if (now->rule_a)
+		now->more_nodes = broken && (judge || now->more_nodes);
+		bars |= now->more_nodes;
+		if (now->more_nodes)
 			vs_host_block(c, p, why);
 	}
 	if (broken)
 		vs_finding_add(bars ? VS_STOPS_JOBS : VS_STOPS_PLANS,
 			       &(struct vs_says) {
-				       VS_CHECK_RULE_A, c->adapters[a].name,
-				       why, "no more nodes than VFs",
-				       "vsphere.conf: OversubscribeNames=yes" },
+				       VS_CHECK_MORE_NODES_THAN_VFS,
+				       c->adapters[a].name, why,
+				       "no more nodes than VFs",
+				       "vsphere.conf: AllowMoreNodesThanVFs=yes" },
 			       "%s%s", bars ? "" : "VFs have gone: ", why);
 }
 
@@ -344,18 +345,19 @@ static void check_pool(struct vs_core *c, const size_t *pool, size_t a,
 	if (broken && several)
 		snprintf(each, sizeof(each), ", which take %d VFs,", need);
 	if (broken || rails == c->conf->nadapters)
-		snprintf(why, sizeof(why), "%zu nodes of adapter %s%s%s for %d VFs: define at most as many nodes as there are VFs, or set OversubscribeNames=yes",
+		snprintf(why, sizeof(why), "%zu nodes of adapter %s%s%s for %d VFs: define at most as many nodes as there are VFs, or set AllowMoreNodesThanVFs=yes",
 			 nodes, c->adapters[a].name, c->conf->nadapters > 1 ?
 			 " (and those that share its PFs)" : "", each, vfs);
 	else
-		snprintf(why, sizeof(why), "%zu nodes of adapter %s with PerNode=%d: the hosts have room for %zu of them%s: define no more nodes, or set OversubscribeNames=yes",
+		snprintf(why, sizeof(why), "%zu nodes of adapter %s with NICsPerNode=%d: the hosts have room for %zu of them%s: define no more nodes, or set AllowMoreNodesThanVFs=yes",
 			 many, c->adapters[rails].name,
 			 c->adapters[rails].per_node, room,
 			 c->adapters[rails].rails ?
 			 ", each VF on a PF of its own" : "");
 	broken |= rails < c->conf->nadapters;
-	broken_rule_a(c, pool, a, broken && !c->conf->oversubscribe_names,
-		      judge, why);
+	more_nodes_than_vfs(c, pool, a,
+			    broken && !c->conf->oversubscribe_names, judge,
+			    why);
 }
 
 void vs_networks_check(struct vs_core *c)

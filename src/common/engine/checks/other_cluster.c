@@ -74,7 +74,7 @@ void vs_other_cluster_check(struct vs_core *c)
 				"its VMs have VFs of this cluster's PFs",
 				"PFs, or hosts, of its own",
 				"svf hosts -o host,reason:120\t# which PFs\n"
-				"vsphere.conf: AdapterName=... PF=	# of each cluster another, or hosts of its own by ClusterName=" },
+				"vsphere.conf: AdapterName=... PF=	# of each cluster another, or hosts of its own by VSphereCluster=" },
 			"another Slurm cluster (id %s) uses VFs of this cluster's PFs: what it has promised can't be seen, so VMs may find a PF full at power-on; give each PFs or hosts of its own (svf hosts tells which)",
 			s.id[i]);
 }

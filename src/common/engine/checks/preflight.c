@@ -12,9 +12,9 @@
  * a template that no VM can be made from	no new job of that template (site_checks.c)
  * a template whose host isn't there	no new clone of it (template_host.c)
  * a datastore that isn't accessible	no new job (site_checks.c)
- * rule A broken by the configuration	no new job of those adapters
+ * more nodes than VFs by configuration	no new job of those adapters
  * a host that sees no datastore of its own	told, it gets no VM
- * rule A broken by lost VFs		told (doc/dev/decisions.md)
+ * more nodes than VFs by lost VFs	told (doc/dev/decisions.md)
  * MaxClonesPerHour= reached		no new job that needs a new VM
  * rights in excess, or not to be known	told to operators
  * VFs that SuspendExc* keeps in use	told to operators

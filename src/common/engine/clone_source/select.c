@@ -56,7 +56,7 @@ static bool may_begin(struct vs_core *c, struct vs_clone_source *p,
 		say(p, "it failed and is tried again:", "");
 	else if (vs_tasks_provisioning() >= c->conf->provision_max ||
 		 vs_op_host_full(c, host))
-		say(p, "MaxProvisioning or MaxPerHost is used up, for", "");
+		say(p, "MaxProvisionOps or MaxOpsPerHost is used up, for", "");
 	else
 		return true;
 	return false;

@@ -77,7 +77,7 @@ static char *away(const struct vs_core *c, size_t p)
 	    now->template_link == VS_VC_AUTO_YES)
 		return NULL;
 	if (!h && now->template_link == VS_VC_AUTO_UNKNOWN)
-		return vs_asprintf("Template=%s: whether its host is connected can't be known: the account of Username= needs Read-only on it",
+		return vs_asprintf("Template=%s: whether its host is connected can't be known: the account of VCenterUser= needs Read-only on it",
 				   name);
 	return vs_asprintf("Template=%s: its host%s%s is not connected%s: connect it, or register the template on another",
 			   name, h ? " " : "", h ? h->name : "",

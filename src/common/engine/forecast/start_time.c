@@ -4,9 +4,9 @@
  * inside Slurm's scheduler: what comes free is kept per kind of VM, and follows
  * what changes.
  *
- * Under rule A Slurm's own reservation of nodes is one of VFs too, and nothing
- * is added to it; plans count under rule B (OversubscribeNames). The lock is
- * held.
+ * With no more nodes than VFs, Slurm's own reservation of nodes is one of VFs too,
+ * and nothing is added to it; plans count with AllowMoreNodesThanVFs=yes. The lock
+ * is held.
  */
 #include <stdlib.h>
 #include <string.h>

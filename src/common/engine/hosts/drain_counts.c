@@ -5,11 +5,11 @@
  * gives the VF with the fault to the next. So it is remembered on which host a
  * node's VM was when another user drained it or set it down, and counted by
  * host: reported, told when they are as many as open a breaker, and with
- * HealthDrains=N the host takes no more VMs from the Nth on.
+ * HostDrainThreshold=N the host takes no more VMs from the Nth on.
  *
  * A drain counts as long as the node is drained. Slurm doesn't record whether a
  * person or a health check drained the node, so drains are only reported unless
- * HealthDrains is set. VMs that run on the host are left alone. The caller
+ * HostDrainThreshold is set. VMs that run on the host are left alone. The caller
  * holds the core's lock.
  */
 #include <stdio.h>
@@ -87,7 +87,7 @@ static void judge(struct vs_core *c, const char *host, int nodes)
 		 nodes);
 	if (most && nodes >= most &&
 	    !vs_exclusion_find(VS_EXCLUDED_DRAINS, host)) {
-		vs_error("host=%s takes no VM until they are resumed, or svf host resume %s: %s (HealthDrains=%d)",
+		vs_error("host=%s takes no VM until they are resumed, or svf host resume %s: %s (HostDrainThreshold=%d)",
 			 name, name, why, most);
 		vs_exclude_set(VS_EXCLUDED_DRAINS, host, NULL,
 			       VS_EXCLUDED_FOREVER, why);
@@ -125,7 +125,7 @@ void vs_health_limit(struct vs_core *c, int was)
 	vs_state_file_dirty();
 	while ((a = first_unjustified(most))) {
 		h = vs_host_get(&c->inv, a->moid);
-		vs_info("host=%s takes VMs again: HealthDrains=%d, and nodes=%d were drained by others there",
+		vs_info("host=%s takes VMs again: HostDrainThreshold=%d, and nodes=%d were drained by others there",
 			h ? h->name : a->moid, most,
 			vs_health_drains(a->moid));
 		vs_strlcpy(moid, a->moid, sizeof(moid));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Datastores. With one for all (Datastore= at the top, no other) it is in
- * core.store; with several (a list, or ClusterName= lines with their own,
+ * core.store; with several (a list, or VSphereCluster= lines with their own,
  * local ones of single hosts among them) each is a row of the inventory's
  * pools, and a new VM goes to the one with most room that its host sees.
  *
@@ -212,7 +212,7 @@ static void check_cluster(struct vs_core *c, size_t i)
 		/* svf check has it host by host. */
 		vs_finding_add(
 			VS_STOPS_PLANS, NULL,
-			"ClusterName=%s: %s%s see%s none of Datastore=%s: no VM is placed there; mount one of them there, or name one of theirs in Datastore= of this ClusterName= line",
+			"VSphereCluster=%s: %s%s see%s none of Datastore=%s: no VM is placed there; mount one of them there, or name one of theirs in Datastore= of this VSphereCluster= line",
 			c->conf->clusters[i].name, b.data,
 			n > TOLD_MAX ? " and others" : "", n == 1 ? "s" : "",
 			list_of(c->conf, i));

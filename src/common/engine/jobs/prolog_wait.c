@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Prologs that wait for their nodes: answered once, when the last node is up,
- * when PrologTimeout is over (vCenter there or not), or when the job waits no
+ * when ProvisionTimeout is over (vCenter there or not), or when the job waits no
  * more.
  */
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
 	if (now_ms - w->since_ms <
 	    (int64_t)c->conf->prolog_timeout_s * 1000)
 		return false;
-	vs_error("JobId=%u gave up waiting for its nodes after PrologTimeout=%d s: %zu of %zu are up",
+	vs_error("JobId=%u gave up waiting for its nodes after ProvisionTimeout=%d s: %zu of %zu are up",
 		 w->job, c->conf->prolog_timeout_s, up, w->n);
 	*ok = false;
 	return true;

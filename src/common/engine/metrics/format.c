@@ -309,7 +309,7 @@ static void work(struct out *o)
 	for (int i = 0; i < 2; i++)
 		put(o, PREFIX "operations_in_flight{kind=\"%s\"} %d\n",
 		    words[i], f->in_flight[i]);
-	family(o, GAUGE, "operations_max", NULL, "MaxProvisioning and MaxPowerOps.");
+	family(o, GAUGE, "operations_max", NULL, "MaxProvisionOps and MaxPowerOps.");
 	for (int i = 0; i < 2; i++)
 		put(o, PREFIX "operations_max{kind=\"%s\"} %d\n", words[i],
 		    f->in_flight_max[i]);

@@ -188,12 +188,14 @@ static int port_of(int fd)
 int vs_metrics_start(const char *addr, int port, int *bound,
 		     struct vs_err *err)
 {
+	static const struct vs_listen_keys keys = { "MetricsAddr",
+						    "MetricsPort" };
 	int fd;
 
 	vs_metrics_stop();
 	for (int i = 0; i < 2; i++)
 		srv.pages[i].text = (struct vs_buf)VS_BUF_INIT(PAGE_MAX);
-	fd = vs_listen_at("Metrics", addr, port, err);
+	fd = vs_listen_at(&keys, addr, port, err);
 	if (fd >= 0 && bound)
 		*bound = port_of(fd);
 	if (fd < 0 || vs_serve_start(&server, fd, serve_main, err)) {

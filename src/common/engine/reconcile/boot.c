@@ -2,7 +2,7 @@
 /*
  * A node's way from our power-on to its registration, as far as vCenter shows
  * it: Slurm's ResumeTimeout waits while the VM isn't on, vCenter there or not
- * (for PrologTimeout where no job waits for it), Slurm hears when the
+ * (for ProvisionTimeout where no job waits for it), Slurm hears when the
  * boot began, a guest that says it is ready (or nothing, with its tools running)
  * is asked to register, and one that says why it can't be, goes off again or says
  * nothing for BootTimeout, is tried once on another host before Slurm gets the
@@ -134,7 +134,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	vs_node_release(n, true);
 	snprintf(why, sizeof(why),
-		 "no job waits for it and its VM was not on within PrologTimeout=%d s",
+		 "no job waits for it and its VM was not on within ProvisionTimeout=%d s",
 		 c->conf->prolog_timeout_s);
 	vs_error("node=%s is powered down: %s", n->name, why);
 	vs_outbox_post(VS_REQUEST_RELEASE, n->name, 0, false, why);

@@ -16,7 +16,7 @@
  *     "leaf": "leaf1",			Switch= of vsphere.conf
  *     "state": "up", (*)		up, avoided (it or a PF of it, after a
  *					failure or a change), quarantined (its
- *					breaker is open; HealthDrains=), on-trial (half-open),
+ *					breaker is open; HostDrainThreshold=), on-trial (half-open),
  *					drained (by an operator), maintenance,
  *					entering-maintenance, standby,
  *					disconnected, unknown
@@ -77,7 +77,7 @@
  *     "slurm_state": "idle",		powered_down, powering_up, idle,
  *					allocated, completing, down, drain, ...
  *     "host": "esx01", "pf": "0000:3b:00.0",
- *     "mac": "00:50:56:01:02:03",	of several cards (PerNode=) all, with
+ *     "mac": "00:50:56:01:02:03",	of several cards (NICsPerNode=) all, with
  *					commas between them; so "pf"
  *     "adapter": "sriov-roce", "partition": "roce",
  *     "job": 4711,			absent also where it is another's

@@ -17,7 +17,7 @@
 #include "engine/rpc/rpc.h"
 #include "util/mem.h"
 
-int vs_listen_at(const char *whose, const char *addr, int port,
+int vs_listen_at(const struct vs_listen_keys *keys, const char *addr, int port,
 		 struct vs_err *err)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
@@ -28,7 +28,7 @@ int vs_listen_at(const char *whose, const char *addr, int port,
 	snprintf(service, sizeof(service), "%d", port);
 	rc = getaddrinfo(addr, service, &hints, &list);
 	if (rc)
-		return vs_err_set(err, VS_E_CONFIG, "%sAddr=%s: %s", whose,
+		return vs_err_set(err, VS_E_CONFIG, "%s=%s: %s", keys->addr,
 				  addr, gai_strerror(rc));
 	for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
 		fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK |
@@ -46,8 +46,8 @@ int vs_listen_at(const char *whose, const char *addr, int port,
 	freeaddrinfo(list);
 	if (fd < 0)
 		vs_err_set(err, VS_E_CONFIG,
-			   "%sAddr=%s %sPort=%d: can't listen: %s", whose,
-			   addr, whose, port, strerror(errno));
+			   "%s=%s %s=%d: can't listen: %s", keys->addr,
+			   addr, keys->port, port, strerror(errno));
 	return fd;
 }
 
@@ -78,8 +78,9 @@ static int port_write(int fd, const char *dir, struct vs_err *err)
 
 int vs_control_listen(const struct vs_conf *conf, struct vs_err *err)
 {
-	int fd = vs_listen_at("Control", conf->control_addr,
-			      conf->control_port, err);
+	static const struct vs_listen_keys keys = { "SvfListenAddr", "SvfPort" };
+	int fd = vs_listen_at(&keys, conf->control_addr, conf->control_port,
+			      err);
 
 	if (fd >= 0 && conf->state_dir &&
 	    port_write(fd, conf->state_dir, err)) {

@@ -24,13 +24,14 @@
 
 /* ---- listen.c ---- */
 
-/* A listening, non-blocking socket at ControlAddr:ControlPort, its port written
+/* A listening, non-blocking socket at SvfListenAddr:SvfPort, its port written
  * to STATE_DIR/vsphere_control.port; -1 VS_E_CONFIG. */
 int vs_control_listen(const struct vs_conf *conf, struct vs_err *err);
 
-/* The same at any address, with nothing written; whose: "Control" or "Metrics",
- * for the text of an error. */
-int vs_listen_at(const char *whose, const char *addr, int port,
+/* The keys of vsphere.conf that address and port come from, for the text of an error. */
+struct vs_listen_keys { const char *addr, *port; };
+/* The same at any address, with nothing written. */
+int vs_listen_at(const struct vs_listen_keys *keys, const char *addr, int port,
 		 struct vs_err *err);
 
 /* ---- poll_server.c ---- */

@@ -100,7 +100,8 @@ static void adapters_make(struct vs_core *c)
 		a->mtu = from->mtu;
 		a->per_node = from->per_node;
 		a->rails = from->per_node > 1 && vs_adapter_nics(a) &&
-			!(from->rails && !strcasecmp(from->rails, "any"));
+			!(from->distinct_pfs &&
+			  !strcasecmp(from->distinct_pfs, "no"));
 		vs_strlcpy(a->subnet, or_none(from->subnet),
 			   sizeof(a->subnet));
 		device_make(c, from, a, &lines);
@@ -390,7 +391,7 @@ void vs_setup_macs(struct vs_core *c)
 		mac_choose(c, n->name, 0, &taken, n->mgmt_mac);
 		mac_choose(c, n->name, 1, &taken, n->macs[0]);
 	}
-	/* after all first ones: no other node's changes with PerNode= */
+	/* after all first ones: no other node's changes with NICsPerNode= */
 	for (size_t i = 0; i < c->nnodes; i++) {
 		struct vs_node *n = &c->nodes[i];
 

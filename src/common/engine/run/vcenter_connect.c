@@ -94,7 +94,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.password_file = conf->password_file,
 		.password_uid = conf->password_uid,
 		.ca_file = conf->ca_file,
-		.insecure = conf->insecure,
+		.insecure = !conf->verify_tls,
 		.read_only = c->observe,
 		.call_timeout_ms = 60000,
 		.wait_seconds = VS_WAIT_S,

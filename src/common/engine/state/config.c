@@ -18,6 +18,7 @@ struct vs_conf *vs_conf_new(void)
 	conf->clone_parents = vs_strdup("datastore");
 	conf->control_addr = vs_strdup("127.0.0.1");
 	conf->control_port = 6828;
+	conf->verify_tls = true;
 	conf->metrics.addr = vs_strdup("127.0.0.1");
 	conf->provision_max = 20;
 	conf->power_max = 50;
@@ -44,7 +45,7 @@ static void free_adapters(struct vs_conf *conf)
 		free(a->pf);
 		free(a->link_layer);
 		free(a->subnet);
-		free(a->rails);
+		free(a->distinct_pfs);
 		free(a->label);
 		free(a->address);
 		free(a->with);

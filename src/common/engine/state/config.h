@@ -12,7 +12,8 @@
 
 /* ---- configuration, as plain data (src/plugins/vs_conf_*.c) -------- */
 struct vs_conf_adapter {
-	char *name, *type, *network, *pf, *link_layer, *subnet, *rails;
+	char *name, *type, *network, *pf, *link_layer, *subnet;
+	char *distinct_pfs;		/* "no"; "yes" or NULL: each VF of a VM on its own */
 	int mtu, per_node;
 	int vendor, device;	/* PCI ids of a device, 0: none given */
 	char *label, *with;	/* its label; the adapter of devices beside */
@@ -55,11 +56,11 @@ struct vs_conf_node {		/* one per managed Slurm node */
 struct vs_conf {
 	char *vcenter, *username, *password_file, *ca_file;
 	unsigned int password_uid;	/* SlurmUser */
-	bool insecure;
+	bool verify_tls;
 	char *datacenter, *folder, *datastore;
 	char *placement, *mode;		/* "manage" or "observe" */
 	char *clone_parents;		/* one for each "datastore" or "host" */
-	bool oversubscribe_names;	/* rule B */
+	bool oversubscribe_names;	/* more-nodes-than-vfs is allowed */
 	bool admin_comment;		/* what a job got goes there, too */
 	char *control_addr;		/* listen here, "127.0.0.1" */
 	int control_port;

@@ -87,7 +87,7 @@ struct vs_profile_capacity {
 	enum vs_vc_auto template_link;	/* of vCenter to that host */
 	char barred[256];		/* why no new job gets a node of it, "" */
 	char barred_new[256];		/* the same for nodes without a VM */
-	bool rule_a;			/* broken by the configuration */
+	bool more_nodes;		/* than VFs, by the configuration */
 };
 
 struct vs_core {

@@ -133,7 +133,7 @@ const struct vs_cluster_policy *vs_cluster_policy_get(const struct vs_core *c,
 						      const struct vs_vm *vm);
 /* Does DRS by itself move such a VM while it is on? */
 bool vs_cluster_policy_moves(const struct vs_core *c, const struct vs_vm *vm);
-/* Which of the configuration's ClusterName lines the host belongs to, by the
+/* Which of the configuration's VSphereCluster lines the host belongs to, by the
  * names that were found last; -1: none, and no managed VM goes there. */
 int vs_host_cluster(const struct vs_core *c, const struct vs_host *h);
 

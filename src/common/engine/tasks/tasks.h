@@ -67,12 +67,12 @@ void vs_tasks_clear(void);
 /* How many are under way on each host, by host->index. The array is the core's,
  * and true until a call begins or ends, or vCenter shows other hosts. */
 const int *vs_tasks_by_host(struct vs_core *c);
-/* May one more call of this action be sent within MaxProvisioning= or
+/* May one more call of this action be sent within MaxProvisionOps= or
  * MaxPowerOps=? */
 bool vs_op_affords(const struct vs_core *c, enum vs_action action);
 /* No more calls may be sent to this host (moId) now. */
 bool vs_op_host_full(const struct vs_core *c, const char *host);
-/* How many count for MaxProvisioning=, and for MaxPowerOps=. A module that makes calls
+/* How many count for MaxProvisionOps=, and for MaxPowerOps=. A module that makes calls
  * for something else than a node adds its own. */
 int vs_tasks_provisioning(void);
 int vs_tasks_power_ops(void);

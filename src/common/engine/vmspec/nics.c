@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A node's cards on its adapter's network: PerNode= of them (devices have none:
+ * A node's cards on its adapter's network: NICsPerNode= of them (devices have none:
  * see host_devices.c), each known by its
  * MAC, which is the node's for good; the k-th card takes its VF of the k-th PF
  * that is held, in the order of their addresses.

@@ -2,7 +2,7 @@
 /*
  * The devices that a node's VM gets whole: which it is to have, which it has,
  * and what a spec says of them. A node's slots are its adapter's, then those of
- * the adapter beside it (With=); a device has no MAC, and is known by its ids.
+ * the adapter beside it (ExtraDevice=); a device has no MAC, and is known by its ids.
  *
  * Rules: devices in a managed VM were added by slurm-vsphere: its template has
  * none. The lock is held.

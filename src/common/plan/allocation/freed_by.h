@@ -17,7 +17,7 @@
 struct vs_freed {
 	const struct vs_host *host;
 	const struct vs_adapter *adapter;	/* of those that wait */
-	uint32_t own, beside;			/* rows that serve them (With=) */
+	uint32_t own, beside;			/* rows that serve them (ExtraDevice=) */
 	int free[VS_HOST_PFS];			/* below 0: over-committed, or
 						 * GPUs that others keep twice */
 };

@@ -53,7 +53,7 @@ CHECK(HOST_MEMORY_VFS, "host-memory-vfs", WARNING, "host", HOST, MEMORY, 0,
 	"Other hosts lack the memory too, so that not all nodes can run at the same time.")
 CHECK(HOST_UNREAD, "host-unread", UNSURE, "host", HOST, 0, 0, unread,
 	"vCenter does not show the properties that are checked",
-	"The account of Username= needs Read-only on the host.")
+	"The account of VCenterUser= needs Read-only on the host.")
 CHECK(NUMA_UNKNOWN, "numa-unknown", WARNING, "host", HOST, 0, 0, numa,
 	"NumaAffinity=pf is set, but vCenter does not show the NUMA node of the host's PFs and devices",
 	"NumaAffinity= has no effect on this host, and its VMs may run on any NUMA node.")
@@ -136,7 +136,7 @@ CHECK(TEMPLATE_HW, "template-hardware", HARD, "template", TEMPLATE, HW, 0, hw,
 	"The device cannot be added, or the VM does not power on.")
 CHECK(TEMPLATE_FIRMWARE, "template-firmware", HARD, "template", TEMPLATE, 0, 0,
 	efi,
-	"the template boots by BIOS, but MMIO= or SecureBoot=yes needs EFI",
+	"the template boots by BIOS, but MMIOSizeGB= or SecureBoot=yes needs EFI",
 	"Only EFI places BARs above 4 GB and verifies signatures. The VMs do not power on.")
 CHECK(TEMPLATE_GUEST, "template-guest", WARNING, "template", TEMPLATE, 0, 0,
 	guest,
@@ -211,8 +211,8 @@ CHECK(APART, "networks-apart", WARNING, "adapter", TEMPLATE, 0, CARDS, own_card,
 	"Network= is also the network of the template's own NIC or of the hosts' management",
 	"Management and RDMA traffic disturb each other, and a guest has two NICs in one network.")
 AGAIN(APART, SITE_PROFILE, 0, 0, management)
-FOUND(RULE_A, "rule-a", HARD, "adapter",
-	"the adapter has more nodes than VFs, and OversubscribeNames=yes is not set",
+FOUND(MORE_NODES_THAN_VFS, "more-nodes-than-vfs", HARD, "adapter",
+	"the adapter has more nodes than VFs, and AllowMoreNodesThanVFs=yes is not set",
 	"Slurm would plan jobs on nodes that cannot all be up.")
 FOUND(FOLDER, "folder-shared", HARD, "folder",
 	"the folder contains VMs of another cluster",
@@ -264,10 +264,10 @@ FOUND(SLURM_PREP, "slurm-prep-plugins", HARD, "slurm.conf",
 	"Jobs start before their VMs are up.")
 FOUND(SLURM_TOPOLOGY, "slurm-topology", HARD, "slurm.conf",
 	"TopologyPlugin ties node names to switches",
-	"VMs move between hosts. Use HostName= and Switch= of vsphere.conf instead.")
+	"VMs move between hosts. Use ESXiHost= and Switch= of vsphere.conf instead.")
 FOUND(SLURM_RESUME_RATE, "slurm-resume-rate", WARNING, "slurm.conf",
 	"ResumeRate throttles VMs",
-	"MaxProvisioning of vsphere.conf limits operations instead. Set ResumeRate=0.")
+	"MaxProvisionOps of vsphere.conf limits operations instead. Set ResumeRate=0.")
 FOUND(SLURM_SUSPEND_RATE, "slurm-suspend-rate", WARNING, "slurm.conf",
 	"SuspendRate throttles VMs",
 	"Idle VMs keep their VFs while jobs wait for them. Set SuspendRate=0.")

@@ -144,7 +144,7 @@ static inline int vs_adapter_vfs(const struct vs_adapter *a)
 {
 	return vs_adapter_type_info(a)->takes_vf ? vs_adapter_total(a) : 0;
 }
-/* Those of the adapter beside it (With=). */
+/* Those of the adapter beside it (ExtraDevice=). */
 static inline int vs_adapter_additional(const struct vs_adapter *a)
 {
 	return a->with ? vs_adapter_vfs(a->with) : 0;

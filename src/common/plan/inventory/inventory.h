@@ -93,7 +93,7 @@ struct vs_host {
 	char stores[VS_HOST_STORES][VS_MOID_LEN];
 	int nstores;
 	bool stores_known;		/* they have been delivered */
-	char leaf[VS_NAME_LEN];		/* HostName= Switch= of vsphere.conf */
+	char leaf[VS_NAME_LEN];		/* ESXiHost= Switch= of vsphere.conf */
 	struct vs_host_facts *facts;	/* its own, NULL: none; see host_facts.h */
 
 	/* kept by the inventory */

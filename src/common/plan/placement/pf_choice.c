@@ -7,7 +7,7 @@
  * Rules: a VM's cards are all on one host; its rails, where they matter, each
  * on a PF of their own. PFs are chosen only on a host that has room;
  * deterministic; what comes first in the choice are the adapter's own devices,
- * then what is beside them (With=).
+ * then what is beside them (ExtraDevice=).
  */
 #include <string.h>
 #include "plan/placement/placement_i.h"

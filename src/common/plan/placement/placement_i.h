@@ -21,7 +21,7 @@ struct vs_class {
 	const struct vs_profile *profile;
 	const struct vs_network *net;
 	int vfs;			/* of each VM, 0: takes none */
-	int beside;			/* devices beside them (With=) */
+	int beside;			/* devices beside them (ExtraDevice=) */
 	bool rails;			/* each on a PF of its own */
 	int min_hw;
 	int64_t mem_mb;			/* reserved and overhead */

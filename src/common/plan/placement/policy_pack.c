@@ -2,7 +2,7 @@
 /*
  * The policy pack: the fewest hosts, among those choices few leaf switches,
  * then hosts where the VMs lie, then the tightest fit. Hosts that could hold a
- * VM with more VFs (PerNode=) than these take are left whole while others do.
+ * VM with more VFs (NICsPerNode=) than these take are left whole while others do.
  *
  * Rules: the number of hosts is the least possible for the class beside the
  * hosts that the gang uses already; leaves are added one at a time, the one

@@ -173,12 +173,12 @@ static int check_conf(const struct vs_vc_conf *c, struct vs_err *err)
 			"VCenter: expected https://HOST or https://HOST:PORT and nothing around it");
 	if (!c->username || !*c->username || !c->password_file)
 		return vs_err_set(err, VS_E_CONFIG,
-				  "Username and PasswordFile are needed");
+				  "VCenterUser and VCenterPasswordFile are needed");
 	if (!c->names.datacenter || !c->names.folder || !c->names.datastore ||
 	    !c->names.datastore[strspn(c->names.datastore, ", \t")] ||
 	    !count(c->names.clusters))
 		return vs_err_set(err, VS_E_CONFIG,
-			"Datacenter, Folder, Datastore and a ClusterName are needed");
+			"Datacenter, Folder, Datastore and a VSphereCluster are needed");
 	return 0;
 }
 

@@ -276,7 +276,7 @@ static bool match_clusters(struct vs_vc *vc)
 	for (size_t i = 0; i < vc->nclusters; i++) {
 		struct vcx_cluster *c = &vc->clusters[i];
 		struct entry *e = find(vc, &(struct wish){
-				.key = "ClusterName", .value = c->name,
+				.key = "VSphereCluster", .value = c->name,
 				.type = "ClusterComputeResource",
 				.what = "cluster", IN_DC });
 

@@ -26,7 +26,7 @@
 enum on { ON_FOLDER = 1, ON_POOL = 2, ON_STORE = 4, ON_NETWORK = 8,
 	  ON_TEMPLATE = 16, ON_OWN_NETWORK = 32,
 	  ABOVE = 64,		/* the root, the datacenter */
-	  FOR_NOTES = 128,	/* on the folder, with Annotation=, */
+	  FOR_NOTES = 128,	/* on the folder, with Notes=, */
 	  FOR_PARENTS = 256,	/* with Clone=linked or instant: they lie there, */
 	  FOR_LINKED = 512,	/* with a snapshot if it is linked */
 	  FOR_VMOTION = 1024,	/* of use only where running VMs may move, */
@@ -158,7 +158,7 @@ static void add_all(struct vs_vc *vc, struct vcx_rights *r)
 		const struct vcx_cluster *c = &vc->clusters[i];
 
 		add(r, ON_POOL, "ResourcePool", c->pool_moid,
-		    c->pool ? "ResourcePool" : "ClusterName",
+		    c->pool ? "ResourcePool" : "VSphereCluster",
 		    c->pool ? c->pool : c->name);
 	}
 	for (size_t i = 0; i < vc->nstores; i++)

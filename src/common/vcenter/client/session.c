@@ -253,11 +253,11 @@ static int check_file(struct vs_vc *vc, int fd, struct vs_err *err)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s: %s",
+		return vs_err_set(err, VS_E_CONFIG, "VCenterPasswordFile %s: %s",
 				  path, strerror(errno));
 	remember_file(vc, &st);
 	if (vs_secret_file_check(&st, vc->conf.password_uid, &why))
-		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s %s", path,
+		return vs_err_set(err, VS_E_CONFIG, "VCenterPasswordFile %s %s", path,
 				  why.text);
 	return 0;
 }
@@ -274,18 +274,18 @@ static int read_password(struct vs_vc *vc, char buf[MAX_PASSWORD],
 	memset(&vc->files.password_mtime, 0, sizeof(vc->files.password_mtime));
 	vc->files.password_ino = 0;
 	if (fd < 0)
-		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s: %s",
+		return vs_err_set(err, VS_E_CONFIG, "VCenterPasswordFile %s: %s",
 				  vc->conf.password_file, strerror(errno));
 	if (check_file(vc, fd, err))
 		return -1;
 	n = read(fd, buf, MAX_PASSWORD);
 	if (n < 0)
-		return vs_err_set(err, VS_E_CONFIG, "PasswordFile %s: %s",
+		return vs_err_set(err, VS_E_CONFIG, "VCenterPasswordFile %s: %s",
 				  vc->conf.password_file, strerror(errno));
 	end = memchr(buf, '\n', (size_t)n);
 	if (!end && n == MAX_PASSWORD)
 		return vs_err_set(err, VS_E_CONFIG,
-				  "PasswordFile %s has a first line of more than %d bytes",
+				  "VCenterPasswordFile %s has a first line of more than %d bytes",
 				  vc->conf.password_file, MAX_PASSWORD - 1);
 	n = end ? end - buf : n;
 	buf[n] = '\0';
@@ -293,12 +293,12 @@ static int read_password(struct vs_vc *vc, char buf[MAX_PASSWORD],
 		buf[--n] = '\0';
 	if (!n)
 		return vs_err_set(err, VS_E_CONFIG,
-				  "PasswordFile %s holds no password",
+				  "VCenterPasswordFile %s holds no password",
 				  vc->conf.password_file);
 	/* A login with half of it would count as a failed one. */
 	if (strlen(buf) != (size_t)n || !vs_utf8_valid(buf))
 		return vs_err_set(err, VS_E_CONFIG,
-				  "PasswordFile %s: its first line is no UTF-8 text",
+				  "VCenterPasswordFile %s: its first line is no UTF-8 text",
 				  vc->conf.password_file);
 	return 0;
 }
@@ -326,7 +326,7 @@ static void refused(const struct vs_vc *vc, struct vs_err *err)
 
 	vs_strlcpy(why, err->text, sizeof(why));
 	vs_err_set(err, VS_E_LOGIN,
-		   "vCenter refuses the login with Username=%s and the password in PasswordFile=%s (%s): correct them%s; slurm-vsphere stops trying, so that the account is not locked, until that file changes, scontrol reconfigure or svf reconcile",
+		   "vCenter refuses the login with VCenterUser=%s and the password in VCenterPasswordFile=%s (%s): correct them%s; slurm-vsphere stops trying, so that the account is not locked, until that file changes, scontrol reconfigure or svf reconcile",
 		   vc->conf.username, vc->conf.password_file, why,
 		   federated(vc->conf.username));
 }
@@ -387,7 +387,7 @@ void vs_vcx_login(struct vs_vc *vc)
 			    vc->session.ids.sessions, "Logout", NULL);
 	explicit_bzero(vc->http.token, sizeof(vc->http.token));
 	if (vc->http.insecure)
-		vs_error("TLS of %s is not verified: anybody between may read the password; set CAFile",
+		vs_error("TLS of %s is not verified: anybody between may read the password; set VCenterCAFile",
 			 vc->http.url);
 	if (read_password(vc, password, &err)) {
 		explicit_bzero(password, sizeof(password));

@@ -56,7 +56,7 @@ static void judge(struct vs_vc *vc, struct vcx_template *t, const char *have)
 		why = vs_asprintf("Template=%s: vCenter has no VM template of that name in datacenter \"%s\" (one of another datacenter must be cloned into it, an item of a content library deployed there: govc library.deploy)%s",
 				  t->name, vc->dc_name, have);
 	else if (!*t->change_version)
-		why = vs_asprintf("Template=%s: it can't be read: the account of Username= needs Read-only on it",
+		why = vs_asprintf("Template=%s: it can't be read: the account of VCenterUser= needs Read-only on it",
 				  t->name);
 	else if (!t->is_template)
 		why = vs_asprintf("Template=%s: the VM of that name is no template (yet): convert it to one",

@@ -234,7 +234,7 @@ static bool shows_nothing(struct vs_vc *vc)
 	if (vc->inv->hosts)
 		return false;
 	vs_err_set(&err, VS_E_RETRY,
-		   "no host is shown in any cluster of vsphere.conf: may the account (Username=) see them?");
+		   "no host is shown in any cluster of vsphere.conf: may the account (VCenterUser=) see them?");
 	vs_vcx_fail(vc, &err);
 	return true;
 }

@@ -43,8 +43,8 @@ const char *vs_vcx_certificate_fix(const char *why)
 		if (strstr(why, fixes[i].cause))
 			return fixes[i].fix;
 	return says_signature(why) ?
-		"CAFile has another CA of the same name: take this vCenter's (it offers it at /certs/download.zip)" :
-		"put the CA that signed it into CAFile (vCenter offers it at /certs/download.zip)";
+		"VCenterCAFile has another CA of the same name: take this vCenter's (it offers it at /certs/download.zip)" :
+		"put the CA that signed it into VCenterCAFile (vCenter offers it at /certs/download.zip)";
 }
 
 /* libcurl keeps the first error of a call alone. That may be of another

@@ -164,7 +164,7 @@ static void set_transport(struct vcx_call *call)
 	curl_easy_setopt(e, CURLOPT_PROTOCOLS, (long)CURLPROTO_HTTPS);
 #endif
 #if LIBCURL_VERSION_NUM >= 0x075700
-	/* A CAFile that was replaced counts from the next connection on. */
+	/* A VCenterCAFile that was replaced counts from the next connection on. */
 	curl_easy_setopt(e, CURLOPT_CA_CACHE_TIMEOUT, 0L);
 #endif
 #if LIBCURL_VERSION_NUM >= 0x075000
@@ -419,7 +419,7 @@ static int transport_error(struct vcx_call *call, CURLcode rc,
 	switch (rc) {
 	case CURLE_SSL_CACERT_BADFILE:
 		return vs_err_set(err, VS_E_CONFIG,
-			"CAFile %s can't be used to verify %s: %s",
+			"VCenterCAFile %s can't be used to verify %s: %s",
 			call->http->ca_file ? call->http->ca_file : "(system)",
 			url, why);
 	case CURLE_COULDNT_RESOLVE_HOST:
