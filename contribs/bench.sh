@@ -17,7 +17,7 @@
 # On a machine that has other work the figures are that work's. Does its own
 # set-up as demo.sh does. Exit 0 only if every bar was met. --release: against the
 # daemons of another row of testsuite/matrix/releases, in the chroot of check.sh's matrix.
-# `bench.sh all | tee FILE; testsuite/bench/bench_table.py FILE` renews README's table.
+# `bench.sh all | tee FILE; testsuite/bench/bench_table.py FILE` renews doc/performance.md.
 # shellcheck source=testsuite/lib/setup.sh
 . "$(dirname "$0")/../testsuite/lib/setup.sh"
 # shellcheck source=testsuite/lib/tree.sh

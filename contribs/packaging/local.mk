@@ -24,9 +24,25 @@ dist_examples_DATA = contribs/vsphere.conf contribs/health/vsphere-health.conf
 monitoringdir = $(examplesdir)/monitoring
 dist_monitoring_DATA = contribs/monitoring/alerts.yml \
 	contribs/monitoring/alerts_test.yml contribs/monitoring/grafana.json
-manualdir = $(docdir)/guide
-dist_manual_DATA = doc/guide/administrator.md doc/guide/failures.md \
-	doc/guide/user.md doc/guide/vhpc-toolkit.md
+# Documents keep their folders, so that links between them lead somewhere.
+nobase_dist_doc_DATA = README.md NEWS.md CONTRIBUTING.md SECURITY.md HACKING.md \
+	doc/README.md doc/quickstart.md doc/install.md doc/existing-cluster.md \
+	doc/upgrade.md doc/user-guide.md doc/troubleshooting.md doc/security.md \
+	doc/sizing.md doc/performance.md doc/limitations.md doc/compatibility.md \
+	doc/comparison.md doc/from-vhpc-toolkit.md \
+	doc/admin/hosts.md doc/admin/vcenter.md doc/admin/template.md \
+	doc/admin/controller.md doc/admin/production.md \
+	doc/operations/maintenance.md doc/operations/monitoring.md \
+	doc/operations/accounting.md doc/operations/health-tests.md \
+	doc/operations/backup.md \
+	doc/features/adapters.md doc/features/devices-gpu.md doc/features/clones.md \
+	doc/features/prefetch.md doc/features/preemption.md \
+	doc/features/addresses.md doc/features/placement.md \
+	doc/dev/decisions.md doc/dev/glossary.md doc/dev/node-states.md \
+	doc/dev/process-boundary.md doc/dev/testing.md doc/dev/where.md \
+	doc/pictures/map.svg \
+	contribs/guest/README.md contribs/health/README.md contribs/monitoring/README.md \
+	contribs/probe/README.md
 
 # ---- the release ---------------------------------------------------------------
 
@@ -79,7 +95,7 @@ installs = install-binPROGRAMS install-sbinPROGRAMS \
 	install-dist_healthSCRIPTS install-dist_healthDATA \
 	install-dist_vhpcimportSCRIPTS \
 	install-dist_examplesDATA install-dist_monitoringDATA \
-	install-dist_manualDATA install-man1 install-man5 \
+	install-nobase_dist_docDATA install-man1 install-man5 \
 	install-man7 install-man8
 $(installs): refuse-other-slurm
 refuse-other-slurm:

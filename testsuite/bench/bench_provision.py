@@ -28,9 +28,6 @@ SOURCE_SLOTS = 8                    # clones that one host's slots let through
 PROVISION, POWER = 20, 50           # vsphere.conf's defaults
 NARROW, WIDE = SOURCE_SLOTS, 1000
 GOVC_AT_ONCE = 16
-# Cited: vmware/vhpc-toolkit, measured once for this work on a simulator with these
-# durations. No vCenter was in it.
-VHPC_S, VHPC_CALLS = 247, 22109
 MANY, MANY_HOSTS = 1000, 125
 MANY_CLONE_S, MANY_POWER_S = 0.5, 0.25
 
@@ -198,10 +195,6 @@ def with_govc(cluster):
            f"{children_cpu() - cpu:.1f} s of CPU")
     line("provision_govc_over_ours", took / Figures.ours_s, "ratio", 4,
          at_least=True)
-    remark(f"vHPC-toolkit speaks SOAP, which the simulator only reads: cited, "
-           f"{VHPC_S} s and {VHPC_CALLS} calls for the same work")
-    line("provision_vhpc_cited_over_ours", VHPC_S / Figures.ours_s, "ratio",
-         15, at_least=True)
 
 
 # ---- many ----------------------------------------------------------------------

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bench_table.py FILE...: what bench.sh printed becomes README's table of
-figures. What the table says of a figure's cause stays beside its name; figures
+"""bench_table.py FILE...: what bench.sh printed becomes the table of
+doc/performance.md. What the table says of a figure's cause stays beside its name; figures
 that were not measured this time stay as they are."""
 
 import pathlib
 import re
 import sys
 
-README = pathlib.Path(__file__).parents[2] / "README.md"
+PAGE = pathlib.Path(__file__).parents[2] / "doc/performance.md"
 BEGIN = "| figure | measured | bar | | remark |\n|---|---|---|---|---|\n"
 LINE = re.compile(r"(\S+) (-?[\d.]+(?:e[-+]\d+)?) (\S+) ((?:>=)?[\d.]+) (pass|fail)")
 
@@ -27,10 +27,10 @@ def figures(text):
     return found
 
 
-def renewed(readme, found):
-    head, begin, rest = readme.partition(BEGIN)
+def renewed(page, found):
+    head, begin, rest = page.partition(BEGIN)
     if not begin:
-        sys.exit("bench_table.py: README.md has no table of figures")
+        sys.exit("bench_table.py: doc/performance.md has no table of figures")
     rows = {}
     while rest.startswith("| `"):
         row, _, rest = rest.partition("\n")
@@ -52,7 +52,7 @@ def main():
                               for f in sys.argv[1:]))
     if not found:
         sys.exit("bench_table.py: no line of bench.sh is in these files")
-    README.write_text(renewed(README.read_text(), found))
+    PAGE.write_text(renewed(PAGE.read_text(), found))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bench.sh: which parts it knows, what its lines look like, and how README's
-table follows them. Nothing is measured here."""
+"""bench.sh: which parts it knows, what its lines look like, and how the
+table of doc/performance.md follows them. Nothing is measured here."""
 
 import re
 import subprocess
@@ -147,24 +147,24 @@ def test_what_cannot_be_measured_does_not_keep_the_rest_back(lines):
     assert err == "bench.sh: broken could not be measured: no munged\n"
 
 
-# ---- README's table ------------------------------------------------------------
+# ---- the table ----------------------------------------------------------------
 
-README = ("before\n\n" + bench_table.BEGIN +
-          "| `old` | 3 s | ≤ 4 | pass | on two cores |\n"
-          "| `left` | 1 s | ≤ 4 | pass | |\n\nafter | text\n")
+PAGE = ("before\n\n" + bench_table.BEGIN +
+        "| `old` | 3 s | ≤ 4 | pass | on two cores |\n"
+        "| `left` | 1 s | ≤ 4 | pass | |\n\nafter | text\n")
 
 
 def test_the_table_takes_new_figures_and_keeps_remarks_and_the_rest():
     found = bench_table.figures(
         "# start: 2 processors\nold 5.25e+00 s 4 fail\nnew 20 ratio >=15 pass\n"
         "bench.sh: x could not be measured\n")
-    assert bench_table.renewed(README, found) == (
+    assert bench_table.renewed(PAGE, found) == (
         "before\n\n" + bench_table.BEGIN +
         "| `old` | 5.25 s | ≤ 4 | **fail** | on two cores |\n"
         "| `left` | 1 s | ≤ 4 | pass | |\n"
         "| `new` | 20 ratio | ≥ 15 | pass | |\n\nafter | text\n")
 
 
-def test_the_readme_has_the_table():
-    text = (TOP / "README.md").read_text()
+def test_the_page_has_the_table():
+    text = (TOP / "doc/performance.md").read_text()
     assert bench_table.renewed(text, {}) == text
