@@ -19,7 +19,7 @@ lint_spelling() {
 		xargs -r codespell -L 'mor,ro,nd,te,ans,fo,inout,clos,crate,hda,noth,bu')
 }
 
-# The product's table, the manual page and the guide name the same privileges.
+# The product's table, the manual page and doc/admin/vcenter.md name the same privileges.
 lint_privileges() {
 	/usr/bin/python3 "$VS_TOP/testsuite/lint/rights.py" "$VS_TOP"
 }

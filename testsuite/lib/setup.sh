@@ -466,7 +466,7 @@ go_modules() {
 }
 
 # The simulator, unless the caller's environment names one that is built, and beside
-# it govc and a bare vCenter for the guide's commands. Sets VS_SIM and VS_GOVC.
+# it govc and a bare vCenter for the documents' commands. Sets VS_SIM and VS_GOVC.
 build_vcsim() {
 	VS_GOVC=${vs_sim_given%/*}/govc
 	[ -z "$vs_sim_given" ] || return 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The privileges that the account needs, as three places say them: the product's
-table (vcenter/client/rights.c, by which svf check judges), slurm-vsphere(7) and the guide's
-roles. Each must say what the others say, no more and no less.
+table (vcenter/client/rights.c, by which svf check judges), slurm-vsphere(7) and the roles of
+doc/admin/vcenter.md. Each must say what the others say, no more and no less.
 
 usage: rights.py TOP
 """
@@ -24,8 +24,8 @@ HEADING = {
     "ON_NETWORK": "Each Network, and those of the templates' own cards",
     "ON_OWN_NETWORK": "Each Network, and those of the templates' own cards",
 }
-# The guide's roles, and the first cells of its table of what some keys need.
-GUIDE = {
+# The page's roles, and the first cells of its table of what some keys need.
+PAGE = {
     "slurm-folder": FOLDER,
     "slurm-pool": HEADING["ON_POOL"],
     "slurm-template": HEADING["ON_TEMPLATE"],
@@ -72,17 +72,17 @@ def manual(top):
     return found
 
 
-def guide(top):
-    """The same of the administrators' guide: govc role.create, and a table."""
-    text = (top / "doc/guide/administrator.md").read_text()
+def page(top):
+    """The same of the page on vCenter: govc role.create, and a table."""
+    text = (top / "doc/admin/vcenter.md").read_text()
     found = {}
     for role, privs in re.findall(r"^govc role\.create (\S+) (.*)$",
                                   text.replace("\\\n", " "), re.M):
-        found.setdefault(GUIDE.get(role, role), set()).update(privs.split())
+        found.setdefault(PAGE.get(role, role), set()).update(privs.split())
     for key, cell in re.findall(r"^\| ([^|]+) \| ([^|]+) \|", text, re.M):
         privs = re.findall(f"`({PRIVILEGE})`", cell)
-        if privs and key in GUIDE:
-            found.setdefault(GUIDE[key], set()).update(privs)
+        if privs and key in PAGE:
+            found.setdefault(PAGE[key], set()).update(privs)
     return found
 
 
@@ -104,7 +104,7 @@ def differences(name, theirs, ours):
 def main():
     top = pathlib.Path(sys.argv[1])
     wrong = [*differences("slurm-vsphere(7)", manual(top), product(top)),
-             *differences("administrator.md", guide(top), product(top))]
+             *differences("vcenter.md", page(top), product(top))]
     print(*wrong, sep="\n")
     return bool(wrong)
 

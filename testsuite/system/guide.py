@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pages of doc/guide as data: their blocks, and which of them a shell
-here can run.
+"""The documents as data: their blocks, and which of them a shell here can run.
 
 A block's first line says what it is: `sh run` (typed on the controller), `sh run
-user` (by a user on a login node), `sh run vcenter` (govc), `sh` alone (on a
-host, in a template, or what changes this machine: not run), `conf NAME` (a
-configuration file's lines)."""
+user` (by a user on a login node), `sh run vcenter` (govc), `sh run probe` (svf-probe),
+`sh` alone (on a host, in a template, or what changes this machine: not run), `conf
+NAME` (a configuration file's lines), `text` (what is printed, or lines of files)."""
 
 import pathlib
 import re
 
 from daemons import TOP
 
-GUIDE = TOP / "doc/guide"
-PAGES = sorted(p.stem for p in GUIDE.glob("*.md"))
-BLOCK = re.compile(r"^```(\S[^\n]*)\n(.*?)^```$", re.M | re.S)
+DOC = TOP / "doc"
+# By their paths without the suffix, below doc or else below the top.
+PAGES = sorted([*(str(p.relative_to(DOC))[:-3] for p in DOC.rglob("*.md")
+                  if p.parent.name != "dev"),
+                *(f"../{p.relative_to(TOP)}"[:-3] for p in (
+                    *TOP.glob("*.md"), *(TOP / "contribs").rglob("*.md")))])
+BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.M | re.S)
 # What a command of these begins with can be run here, so it must be; the
 # simulator has no directory of users.
 RUNNABLE = re.compile(r"^\s*(?:\w+=\$\()?(svf|svf-probe|govc|sbatch|srun|salloc|"
@@ -22,7 +25,7 @@ RUNNABLE = re.compile(r"^\s*(?:\w+=\$\()?(svf|svf-probe|govc|sbatch|srun|salloc|
 
 
 def text(page):
-    return pathlib.Path(GUIDE, page + ".md").read_text()
+    return pathlib.Path(DOC, page + ".md").read_text()
 
 
 def blocks(page, kind=None):

@@ -196,7 +196,7 @@ def test_a_card_that_was_changed_since_boot_meets_no_job(cluster, what):
         assert "did not answer within 10 s: a card's driver hangs" in \
             cluster.node(node)["Reason"]
     cluster.must("scancel", str(job))
-    # as the guide says
+    # as doc/features/adapters.md says
     cluster.must("scontrol", "update", f"nodename={node}", "state=power_down")
     wait_for("its VM is off", 60, lambda: (not cluster.is_on(node) and
                                            cluster.is_powered_down(node)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guide's commands, run as they stand there: those for vCenter against
+"""The documents' commands, run as they stand there: those for vCenter against
 govmomi's own simulator, those for the controller and for users on a cluster
-whose slurm.conf and vsphere.conf are the guide's."""
+whose slurm.conf and vsphere.conf are those of doc/quickstart.md."""
 
 import json
 import os
@@ -18,6 +18,12 @@ from users import NOBODY, needs_root
 from worlds import host, template, world
 
 TOOLS = pathlib.Path(os.environ["VS_SIM"]).parent
+# Pages with commands, in the order in which they are run.
+VCENTER = ("admin/vcenter", "admin/template")
+CONTROLLER = ("quickstart", "operations/maintenance", "operations/monitoring",
+              "admin/production", "existing-cluster", "troubleshooting")
+USERS = ("user-guide",)
+PROBE = ("admin/production",)
 
 
 # ---- the pages themselves ----------------------------------------------------
@@ -25,7 +31,8 @@ TOOLS = pathlib.Path(os.environ["VS_SIM"]).parent
 @pytest.mark.parametrize("page", guide.PAGES)
 def test_what_can_run_here_is_run(page):
     assert guide.not_run(page) == []
-    known = {"sh", "sh run", "sh run user", "sh run vcenter", "text"}
+    known = {"", "sh", "sh run", "sh run user", "sh run vcenter", "sh run probe",
+             "text"}
     odd = {k for k, _ in guide.blocks(page)
            if k not in known and not k.startswith("conf ")}
     assert not odd
@@ -36,7 +43,7 @@ def test_svf_in_its_text_is_svf_as_it_is(page):
     """Each `svf VERB ...`: the verb, the order and the options are there."""
     svf = next(pathlib.Path(os.environ["VS_ROOT"]).glob("usr/**/bin/svf"))
     for line in guide.inline(page, "svf"):
-        words = [w for w in line.split() if w != "-n"]
+        words = [w for w in line.split() if w != "-h"]
         r = subprocess.run([svf, words[0], "--help"], text=True,
                            capture_output=True)
         assert r.returncode == 0, line
@@ -49,12 +56,26 @@ def test_svf_in_its_text_is_svf_as_it_is(page):
                                  known), line
 
 
-@pytest.mark.parametrize("page", guide.PAGES)
-def test_its_links_lead_somewhere(page):
-    named = re.findall(r"`?((?:[\w./-]+/)?[\w-]+\.md)`?", guide.text(page))
-    for name in named:
-        assert any((d / name).is_file() for d in (
-            guide.GUIDE, guide.TOP, guide.TOP / "contribs")), name
+def test_no_page_is_read_by_no_test():
+    """Each block that a shell can run is of a page that a test runs."""
+    ran = {*CONTROLLER, *USERS, *VCENTER, *PROBE}
+    assert {(p, k) for p in guide.PAGES for k, _ in guide.blocks(p)
+            if k.startswith("sh run")} == {
+        *((p, "sh run") for p in CONTROLLER), *((p, "sh run user") for p in USERS),
+        *((p, "sh run vcenter") for p in VCENTER),
+        *((p, "sh run probe") for p in PROBE)}, ran
+
+
+def test_readme_shows_columns_that_svf_has():
+    """The options and the header of the capture."""
+    (shown,) = [b for _, b in guide.blocks("../README", "text") if "$ svf jobs" in b]
+    options, header = shown.splitlines()[:2]
+    fields = options.split("-O ")[1].split(",")
+    assert header.split() == [f.upper() for f in fields]
+    svf = next(pathlib.Path(os.environ["VS_ROOT"]).glob("usr/**/bin/svf"))
+    known = subprocess.run([svf, "jobs", "--help"], text=True,
+                           capture_output=True, check=True).stdout
+    assert not [f for f in fields if not re.search(rf"^ +{f}\b", known, re.M)]
 
 
 # ---- vCenter -----------------------------------------------------------------
@@ -74,11 +95,13 @@ def vcenter():
 
 @pytest.fixture(scope="module")
 def prepared(vcenter):
-    r = subprocess.run(["bash", "-c", guide.script(
-        "administrator", "sh run vcenter")], env=vcenter, text=True,
-        capture_output=True)
-    assert r.returncode == 0, r.stderr[-3000:]
-    return r.stdout
+    out = ""
+    for page in VCENTER:
+        r = subprocess.run(["bash", "-c", guide.script(page, "sh run vcenter")],
+                           env=vcenter, text=True, capture_output=True)
+        assert r.returncode == 0, (r.stdout + r.stderr)[-3000:]
+        out += r.stdout
+    return out
 
 
 def govc(vcenter, *argv):
@@ -88,7 +111,7 @@ def govc(vcenter, *argv):
     return r.stdout
 
 
-def test_vcenter_is_prepared_by_the_guides_commands(vcenter, prepared):
+def test_vcenter_is_prepared_by_the_pages_commands(vcenter, prepared):
     there = govc(vcenter, "find", "/").split()
     for path in ("/DC0/vm/slurm", "/DC0/host/HPC1/Resources/slurm",
                  "/DC0/network/dvs-rdma", "/DC0/network/SRIOV-ROCE-PG"):
@@ -106,7 +129,7 @@ def test_vcenter_is_prepared_by_the_guides_commands(vcenter, prepared):
     assert cluster["dasConfig"]["enabled"] is False
 
 
-PLACES = {      # of the man page's headings: where the guide gives the role
+PLACES = {      # of the man page's headings: where the page gives the role
     "The Folder, propagating": ("/DC0/vm/slurm", True),
     "Each ResourcePool (or the cluster, if none is given)":
         ("/DC0/host/HPC1/Resources/slurm", False),
@@ -141,7 +164,7 @@ def pairs(text):
 
 
 def vsphere_conf(c, text):
-    """The guide's file, with what is this cluster's own."""
+    """The page's file, with what is this cluster's own."""
     own = {"VCenter": c.sim_url, "VCenterCAFile": c.sim_ca,
            "VCenterPasswordFile": c.path("etc", "vcenter.password")}
     for key, value in own.items():
@@ -151,10 +174,10 @@ def vsphere_conf(c, text):
 
 
 class Site(Cluster):
-    """Slurm as the guide has it; ports, paths and what shortens waits apart."""
+    """Slurm as the page has it; ports, paths and what shortens waits apart."""
 
     def vsphere_conf(self):
-        return vsphere_conf(self, guide.conf("administrator", "vsphere.conf"))
+        return vsphere_conf(self, guide.conf("quickstart", "vsphere.conf"))
 
 
 def make_cluster():
@@ -162,7 +185,7 @@ def make_cluster():
     site = world(hosts=hosts)
     site["datacenters"][0]["datastores"][0]["name"] = "vsanDatastore"
     c = Site(inventory=site, nodes=12)
-    text = guide.conf("administrator", "slurm.conf")
+    text = guide.conf("quickstart", "slurm.conf")
     c.slurm = pairs(text)
     for key, beat in (("SchedulerParameters", "bf_interval=2"),
                       ("SlurmctldParameters", Cluster.slurmctld_parameters)):
@@ -176,7 +199,7 @@ def make_cluster():
 
 
 def run(c, page, kind, uid=0):
-    out = c.path("out", page)
+    out = c.path("out", page.replace("/", "-") + kind.replace(" ", "-"))
     out.mkdir(exist_ok=True)
     out.chmod(0o777)
     argv = ["bash", "-c", guide.script(page, kind)]
@@ -193,18 +216,18 @@ def run(c, page, kind, uid=0):
 
 @pytest.fixture(scope="module")
 def told(cluster):
-    """What the controller's blocks print."""
-    return run(cluster, "administrator", "sh run")
+    """What the controller's blocks print, of each page."""
+    return {page: run(cluster, page, "sh run") for page in CONTROLLER}
 
 
 def test_the_controllers_commands_lead_to_the_first_job(cluster, told):
-    assert "JobState=COMPLETED" in told
-    assert "adapter=sriov-roce" in told
+    assert "JobState=COMPLETED" in told["quickstart"]
+    assert "adapter=sriov-roce" in told["quickstart"]
     assert cluster.counters()["powerOnFullPF"] == 0
 
 
 def test_an_observer_sees_the_plan(told):
-    (block,) = [b for b in told.split("== block")
+    (block,) = [b for b in told["quickstart"].split("== block")
                 if "nothing is changed in vCenter\n" in b and " clone  " in b]
     rows = re.findall(r"^vm00[12] +sriov-roce +clone +esx0\d\S+ +0000:3b:00.0",
                       block, re.M)
@@ -215,32 +238,35 @@ def test_the_second_job_took_the_firsts_vms(cluster, told):
     assert cluster.counters()["calls"]["CloneVM_Task"] == 2
 
 
-def test_nothing_is_left_behind_of_the_guides_drain(cluster, told):
-    assert all(h["state"] == "up" and not h.get("reasons")
+def test_nothing_is_left_behind_of_the_pages_drain(cluster, told):
+    assert all(h["state"].lower() == "up" and not h.get("reasons")
                for h in cluster.svf("hosts")["hosts"])
 
 
+def test_a_pause_is_shown_and_ends(told):
+    assert "going back to cons_tres" in told["existing-cluster"]
+
+
 def test_where_to_look_and_what_to_order(cluster, told):
-    out = run(cluster, "failures", "sh run")
-    assert "takes VMs again" in out
+    assert "takes VMs again" in told["troubleshooting"]
     wait_for("none is drained any more", 30, lambda: not [
         n for n, s in cluster.node_states().items() if "DRAIN" in s])
 
 
 @needs_root
 def test_the_users_commands(cluster, told):
-    out = run(cluster, "user", "sh run user", NOBODY)
+    out = run(cluster, "user-guide", "sh run user", NOBODY)
     assert re.search(r"^sriov-roce mlx5_\d mlx5_\d:1$", out, re.M), out
 
 
-# ---- failures.md -------------------------------------------------------------
+# ---- troubleshooting.md -------------------------------------------------------------
 
 def quotes():
-    rows = re.findall(r"^\| ([`*].*?) \|", guide.text("failures"), re.M)
+    rows = re.findall(r"^\| ([`*].*?) \|", guide.text("troubleshooting"), re.M)
     return [q for row in rows for q in re.findall(r"`([^`]+)`", row)]
 
 
-def test_each_message_of_failures_md_is_one_of_ours():
+def test_each_quoted_message_is_one_of_the_sources():
     words = guide.our_words()
     assert len(quotes()) > 40
     unknown = [(q, p) for q in quotes() for p in guide.pieces(q)
@@ -249,19 +275,24 @@ def test_each_message_of_failures_md_is_one_of_ours():
     assert not [q for q in quotes() if not guide.pieces(q)]
 
 
-# ---- vhpc-toolkit.md ---------------------------------------------------------
+# ---- from-vhpc-toolkit.md ---------------------------------------------------------
 
 def test_each_row_of_the_toolkits_table_has_its_test():
-    """Tests that are named are there, and keys are vsphere.conf's."""
-    rows = re.findall(r"^\| (`.*?) \| (.*?) \| (.*?) \|$",
-                      guide.text("vhpc-toolkit"), re.M)
+    """vhpc_toolkit.txt names a test for each row; keys are vsphere.conf's."""
+    rows = dict(re.findall(r"^\| (`.*?) \| (.*?) \|$",
+                           guide.text("from-vhpc-toolkit"), re.M))
     assert len(rows) > 35
     here, unit = guide.TOP / "testsuite/system", guide.TOP / "testsuite/unit"
+    tests = dict(line.split(" | ") for line in (
+        here / "vhpc_toolkit.txt").read_text().splitlines()
+        if not line.startswith("#"))
+    assert set(tests) == set(rows)
     keys = set(re.findall(r'"(\w+)"', (
         guide.TOP / "src/plugins/conf/keys.c").read_text()))
-    for theirs, ours, test in rows:
+    for theirs, ours in rows.items():
+        test = tests[theirs]
         if test == "-":
-            assert ours.startswith("no: "), theirs
+            assert ours.startswith("No: "), theirs
             continue
         file, _, name = test.partition("::")
         text = (unit / file if file.endswith(".c") else here / file).read_text()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A live cluster moves from select/cons_tres to select/cons_tres_vsphere, back, and
-there again, by the steps of RELEASES.md and no other; and slurm-vsphere's plugins
+there again, by the steps of doc/existing-cluster.md and no other; and slurm-vsphere's plugins
 are installed again under a running slurmctld. Jobs, reservations and VMs stay."""
 
 import os
@@ -138,7 +138,7 @@ def restart_slurmds(c):
 
 
 def move(c, to):
-    """What RELEASES.md says."""
+    """What doc/existing-cluster.md says."""
     c.end_slurmctld()
     c.slurm.update(to)
     c.write_configuration()

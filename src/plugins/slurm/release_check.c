@@ -63,7 +63,7 @@ __attribute__((constructor)) static void release_check(void)
 		return;
 	dl_iterate_phdr(look, &slurm);
 	if (slurm.found && !slurm.has_release)
-		say("slurm-vsphere: %s was built for Slurm %s, this %s is of another release: install the plugins that were built from exactly its source (RELEASES.md)",
+		say("slurm-vsphere: %s was built for Slurm %s, this %s is of another release: install the plugins that were built from exactly its source (doc/install.md)",
 		    self.dli_fname, VS_SLURM_RELEASE,
 		    program_invocation_short_name);
 }

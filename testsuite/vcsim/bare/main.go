@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-// A vCenter as the administrator's guide finds it: three hosts in a cluster, a
+// A vCenter as doc/admin/vcenter.md finds it: three hosts in a cluster, a
 // datastore, a VM that is to become the template, and nothing of slurm-vsphere.
-// It is govmomi's own simulator, over SOAP, so that the guide's govc commands are
+// It is govmomi's own simulator, over SOAP, so that that page's govc commands are
 // tried against a simulator of another project. Prints its URL, ends with stdin.
 package main
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// govc of the pinned govmomi, with the commands that the tests and the guide need.
+// govc of the pinned govmomi, with the commands that the tests and the documents need.
 
 package main
 

@@ -4,7 +4,7 @@
  * names, so that a missing privilege is said by name before a job meets it, and
  * one in excess is said too.
  *
- * Rules: the table is what slurm-vsphere(7) and the guide promise, no more: lint
+ * Rules: the table is what slurm-vsphere(7) and doc/admin/vcenter.md promise, no more: lint
  * compares them (testsuite/lint/rights.py). A surplus privilege is reported for
  * the object that has it, and not again for those that inherit it. If no answer
  * comes, the rights are unknown, which refuses no job: vCenter itself checks
