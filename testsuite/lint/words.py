@@ -69,7 +69,7 @@ WORDS = [("name", w) for w in [*NAMES, "pair", "private_header"]] + \
 LAYER = re.compile(r"src/common/[^/]+(?=/)|src/(?:plugins|svf)(?=/)|(?:contribs|testsuite|doc)(?=/)")
 # The list itself, and what others wrote.
 LEFT_OUT = re.compile(
-    r"testsuite/lint/words\.|testsuite/contribs/test_words\.py|.*/corpus/|testsuite/golden/.*\.txt"
+    r"testsuite/lint/words\.|testsuite/contribs/test_(?:words|docs|messages)\.py|.*/corpus/|testsuite/golden/.*\.txt"
     r"|debian/copyright|COPYING|.*go\.sum$|src/common/util/(uthash|utlist)")
 C_TOKEN = re.compile(
     r"""(?P<comment>/\*.*?\*/|//[^\n]*)|(?P<text>"(?:\\.|[^"\\\n])*"|`[^`]*`)"""
