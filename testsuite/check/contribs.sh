@@ -5,7 +5,7 @@
 
 part_contribs() {
 	say "== the scripts of contribs"
-	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
+	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}" mandoc
 	need_slurm_source
 	build main
 	export VS_BUILD VS_SLURM_SRC

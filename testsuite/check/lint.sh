@@ -44,6 +44,11 @@ lint_messages() {
 	/usr/bin/python3 "$VS_TOP/testsuite/lint/messages.py"
 }
 
+# The manual pages as they are installed: form, length, sentences and tables.
+lint_man() {
+	/usr/bin/python3 "$VS_TOP/testsuite/lint/man.py" "$VS_BUILD/man"
+}
+
 lint_cppcheck() {
 	(cd "$VS_TOP" && cppcheck --quiet --error-exitcode=1 --std=c11 \
 		--enable=warning,portability --inline-suppr \
@@ -115,6 +120,7 @@ declare -A lint_says=(
 	[structure]="the numbers of testsuite/lint/structure.txt hold"
 	[documents]="documents are short, in plain words, and their links lead somewhere"
 	[words]="the counts of testsuite/lint/words.txt hold"
+	[man]="the manual pages have Slurm's form and name all of the tables"
 	[messages]="texts for people follow the rules of testsuite/lint/messages.py"
 	[cmocka]="the tests compile with the cmocka of Debian testing"
 	[dist]="a release holds what git has"

@@ -93,7 +93,7 @@ VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin prometheus python3-prometheus-cli
 	python3-pyte librsvg2-bin perftest mariadb-server-core)
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_SYSTEM+=(slurmdbd)
 # shellcheck disable=SC2034 # check.sh's
-VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils)
+VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils mandoc)
 
 vs_sim_given=${VS_SIM:-}
 
