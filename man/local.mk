@@ -12,7 +12,7 @@ EXTRA_DIST += man/man.awk man/slurm-vsphere.7.in \
 CLEANFILES = $(man_pages) man/tables
 man/tables: src/svf/svf$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) man && { src/svf/svf --tables && echo keys && \
-		src/svf/svf conf --keys; } > $@.tmp && mv $@.tmp $@
+		src/svf/svf conf --keys --long; } > $@.tmp && mv $@.tmp $@
 $(man_pages): man/man.awk man/tables
 	$(AM_V_GEN)$(AWK) -v version=$(PACKAGE_VERSION) \
 		-f $(top_srcdir)/man/man.awk man/tables \

@@ -21,6 +21,7 @@
 struct state {
 	const struct svf_verb *v;
 	bool flag;			/* its own option stands before */
+	bool help;			/* "help" does: a verb follows */
 	int args;			/* words after the verb, no options */
 	const char *word;		/* args is 1 or more: the first */
 	const char *cur;		/* to be completed */
@@ -72,52 +73,13 @@ static void offer_colours(const struct state *st, const char *value)
 	}
 }
 
-static void offer_value(const struct state *st, const struct svf_opt *o,
-			const char *value)
-{
-	if (o->id == SVF_OPT_FORMAT || o->id == SVF_OPT_SORT)
-		offer_fields(st, value, o->id == SVF_OPT_SORT);
-	else if (o->id == SVF_OPT_COLOR)
-		offer_colours(st, value);
-	else if (o->id == SVF_OPT_OWN && !strcmp(o->arg, "FILE"))
-		puts(":files");
-}
-
-static void offer_options(const struct state *st)
-{
-	if (st->v && st->v->flag)
-		offer(st->cur, st->head, st->v->flag);
-	if (st->v && st->v->also)
-		offer(st->cur, st->head, st->v->also);
-	for (const struct svf_opt *o = st->v ? st->v->own : NULL; o && o->name;
-	     o++) {
-		VS_FREE char *name = vs_asprintf("%s=", o->name);
-		bool only = !strncmp(name, st->cur, strlen(st->cur));
-
-		offer(st->cur, st->head, name);
-		if (only)
-			puts(":nospace");
-	}
-	for (const struct svf_opt *o = svf_opts; o->name; o++) {
-		VS_FREE char *name = vs_asprintf("%s%s", o->name,
-			o->arg && o->arg[0] != '=' ? "=" : "");
-		bool only = !strncmp(name, st->cur, strlen(st->cur));
-
-		if (o->id == SVF_OPT_ITERATE && st->v && !st->v->reads)
-			continue;
-		offer(st->cur, st->head, name);
-		if (only && name[strlen(name) - 1] == '=')
-			puts(":nospace");
-	}
-}
-
 static void too_long(int sig)
 {
 	(void)sig;
 	_exit(0);
 }
 
-/* Returns the names that exist; none if slurmctld doesn't answer in time. */
+/* Offers the names that exist; none if slurmctld doesn't answer in time. */
 static void offer_names(const struct state *st, const char *verb,
 			const char *key)
 {
@@ -136,6 +98,44 @@ static void offer_names(const struct state *st, const char *verb,
 	vs_jdoc_free(&doc);
 }
 
+static void offer_value(const struct state *st, const struct svf_opt *o,
+			const char *value)
+{
+	if (o->id == SVF_OPT_FORMAT || o->id == SVF_OPT_SORT)
+		offer_fields(st, value, o->id == SVF_OPT_SORT);
+	else if (o->id == SVF_OPT_COLOR)
+		offer_colours(st, value);
+	else if (o->id == SVF_OPT_OWN && !strcmp(o->arg, "FILE"))
+		puts(":files");
+	else if (o->id == SVF_OPT_OWN && !strcmp(o->arg, "HOST"))
+		offer_names(st, "hosts", "host");
+}
+
+/* One that takes a value ends in =, which the shell does not follow by a blank. */
+static void offer_option(const struct state *st, const struct svf_opt *o)
+{
+	bool value = o->arg && o->arg[0] != '=';
+	VS_FREE char *name = vs_asprintf("%s%s", o->name, value ? "=" : "");
+
+	offer(st->cur, st->head, name);
+	if (value && !strncmp(name, st->cur, strlen(st->cur)))
+		puts(":nospace");
+}
+
+static void offer_options(const struct state *st)
+{
+	if (st->v && st->v->flag)
+		offer(st->cur, st->head, st->v->flag);
+	if (st->v && st->v->also)
+		offer(st->cur, st->head, st->v->also);
+	for (const struct svf_opt *o = st->v ? st->v->own : NULL; o && o->name;
+	     o++)
+		offer_option(st, o);
+	for (const struct svf_opt *o = svf_opts; o->name; o++)
+		if (o->id != SVF_OPT_ITERATE || !st->v || st->v->reads)
+			offer_option(st, o);
+}
+
 static void offer_arguments(const struct state *st)
 {
 	const struct svf_word *w = st->v->words;
@@ -145,7 +145,7 @@ static void offer_arguments(const struct state *st)
 			offer(st->cur, st->head, w->name);
 		return;
 	}
-	/* One name and then a reason, unless several are said to go. */
+	/* One name and then a reason, unless the order takes several. */
 	for (; w && w->name; w++)
 		if (!strcmp(w->name, st->word) && st->args > 1 &&
 		    !strstr(w->args, "NODES..."))
@@ -183,11 +183,21 @@ static void pass(struct state *st, const char *word)
 		st->flag = true;
 	} else if (word[0] == '-') {
 		return;
-	} else if (!st->v) {
+	} else if (!st->v && !st->help && !strcmp(word, "help")) {
+		st->help = true;
+	} else if (!st->v && !st->help) {
 		st->v = svf_verb_named(word);
 	} else if (st->args++ == 0) {
 		st->word = word;
 	}
+}
+
+static void offer_verbs(const struct state *st)
+{
+	for (const struct svf_verb *const *v = svf_verbs; *v; v++)
+		offer(st->cur, st->head, (*v)->name);
+	if (!st->help)
+		offer(st->cur, st->head, "help");
 }
 
 static void complete(struct state *st, char **words, int n)
@@ -215,8 +225,7 @@ static void complete(struct state *st, char **words, int n)
 	else if (st->v)
 		offer_arguments(st);
 	else
-		for (const struct svf_verb *const *v = svf_verbs; *v; v++)
-			offer(st->cur, st->head, (*v)->name);
+		offer_verbs(st);
 }
 
 /*

@@ -20,9 +20,10 @@ src_svf_svf_SOURCES = \
 	src/common/util/time.c \
 	src/svf/checks/checks.h src/svf/checks/codes.c \
 	src/svf/complete.c \
-	src/svf/list/command.h src/svf/list/list.h src/svf/list/show.c \
+	src/svf/list/command.h src/svf/list/filter.c src/svf/list/list.h \
+	src/svf/list/show.c \
 	src/svf/list/table.c src/svf/list/view.c \
-	src/svf/main.c \
+	src/svf/main.c src/svf/options.c \
 	src/svf/map/map.c src/svf/map/map.h src/svf/map/svg.c src/svf/map/xml.c \
 	src/svf/rpc/ask.c src/svf/rpc/clean.c src/svf/rpc/rpc.h src/svf/rpc/where.c \
 	src/svf/top/ask.c src/svf/top/cells.c src/svf/top/curses.c \
@@ -38,7 +39,7 @@ src_svf_svf_SOURCES = \
 	src/svf/verbs/hosts.c \
 	src/svf/verbs/jobs.c \
 	src/svf/verbs/nodes.c \
-	src/svf/verbs/parents.c \
+	src/svf/verbs/clone_sources.c \
 	src/svf/verbs/plan.c \
 	src/svf/verbs/reconcile.c \
 	src/svf/verbs/sbatch.c src/svf/verbs/sbatch.h \

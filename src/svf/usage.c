@@ -11,39 +11,42 @@
 #include "util/mem.h"
 
 #define WIDE 79
-#define BELOW "\n                               "
+#define BELOW "\n                                   "
 
 const struct svf_opt svf_opts[] = {
-	{ "-j", "--json", NULL,
-	  "the whole answer as JSON: fields that aren't known, or that you may not see, are absent; instants are seconds since the epoch",
+	{ NULL, "--json", NULL,
+	  "print the whole answer as JSON, in the form of the files in " SVF_PKGDATADIR "/schema; fields that are not known, or that you may not see, are absent; times are seconds since the epoch",
 	  SVF_OPT_JSON },
-	{ "-n", "--noheader", NULL, "tables without their first line",
+	{ "-h", "--noheader", NULL, "print tables without their header",
 	  SVF_OPT_NOHEADER },
+	{ "-l", "--long", NULL,
+	  "print all columns (as -O ALL), and wrap none of them",
+	  SVF_OPT_LONG },
 	{ "-O", "--Format", "FIELDS",
-	  "these columns, as squeue -O takes them: field[:[.]width] with commas between, or ALL; width cuts off and fills up (without it a column is as wide as its widest cell), a dot aligns right",
+	  "columns to print, as squeue -O takes them: field[:[.]width] with commas between, or ALL; width cuts off and fills up (without it a column is as wide as its widest cell), a dot aligns right",
 	  SVF_OPT_FORMAT },
 	{ "-S", "--sort", "FIELDS",
-	  "lines in the order of these fields, shown or not; -field: the greatest first",
+	  "sort lines by these fields, shown or not; -field sorts from the greatest down",
 	  SVF_OPT_SORT },
 	{ NULL, "--color", "=WHEN",
-	  "what needs an eye is coloured: auto (on a terminal, unless NO_COLOR is set), always or never",
+	  "colour states that need attention: auto (on a terminal, unless NO_COLOR is set), always or never",
 	  SVF_OPT_COLOR },
 	{ "-i", "--iterate", "SECONDS",
-	  "again and again until ^C, as squeue -i: every SECONDS the whole answer after a line with the time (none with --noheader or --json), and an empty line; continues while slurmctld is away (verbs that change nothing)",
+	  "print the answer every SECONDS until ^C, as squeue -i does: after a line with the time (none with --noheader or --json), and before an empty line; svf continues while slurmctld does not answer (only verbs that change nothing)",
 	  SVF_OPT_ITERATE },
-	{ "-h", "--help", NULL, "this, or after a verb what it prints",
+	{ NULL, "--help", NULL, "print this text, or after a verb its own",
 	  SVF_OPT_HELP },
-	{ "-V", "--version", NULL, "the release", SVF_OPT_VERSION },
+	{ "-V", "--version", NULL, "print the release", SVF_OPT_VERSION },
 	{ 0 }
 };
 
 static const struct { int code; const char *what; } exits[] = {
 	{ SVF_OK, "done" },
-	{ SVF_NO, "asked and answered: the answer is no (no such job, host or node, or it is not yours to see; svf check: something hard is found)" },
+	{ SVF_NO, "the answer is no: there is no such job, host or node, you may not see it, or the request was refused; svf check: an error was found" },
 	{ SVF_USAGE, "the command line is wrong" },
-	{ SVF_AWAY, "nobody answers, or not in time" },
-	{ SVF_MUNGE, "munge on this machine refuses" },
-	{ SVF_CONF, "a file has an error (vsphere.conf, slurm.conf without SlurmUser's user or ClusterName), or can't be written (svf map)" },
+	{ SVF_AWAY, "slurmctld or vCenter does not answer, or not in time" },
+	{ SVF_AUTH, "authentication is refused (munge, or vCenter's login)" },
+	{ SVF_CONF, "a file has an error (vsphere.conf; slurm.conf without ClusterName or with an unknown SlurmUser), or can't be written (svf map)" },
 };
 
 /* Broken between words; all lines but the first begin with `indent` blanks,
@@ -87,16 +90,21 @@ static void print_opt(FILE *f, const struct svf_opt *o)
 
 void svf_usage(FILE *f)
 {
-	fputs("usage: svf [OPTION...] VERB [ARGUMENT...]\n\n", f);
+	fputs("usage: svf [OPTION...] VERB [ARGUMENT...]\n\n"
+	      "svf (Slurm VF) shows the VMs of Slurm's nodes, their hosts and virtual\n"
+	      "functions, and why jobs wait for them.\n\n", f);
 	for (const struct svf_verb *const *v = svf_verbs; *v; v++)
-		fprintf(f, "  %-10s%-18s%s%s\n", (*v)->name, (*v)->args,
+		fprintf(f, "  %-14s%-18s%s%s\n", (*v)->name, (*v)->args,
 			strlen((*v)->args) > 18 ? BELOW : " ", (*v)->what);
+	fprintf(f, "  %-14s%-18s %s\n", "help", "[VERB]",
+		"describe a verb, as VERB --help does");
 	putc('\n', f);
 	for (const struct svf_opt *o = svf_opts; o->name; o++)
 		print_opt(f, o);
 	fputs("\n"
-	      "slurmctld is asked, at SVF_CONTROL=HOST:PORT or where vsphere.conf and\n"
-	      "slurm.conf say. svf VERB --help says more of a verb, svf(1) of all. Exit:\n\n",
+	      "svf asks slurmctld, at SVF_CONTROL=HOST:PORT or where vsphere.conf and\n"
+	      "slurm.conf say. svf help VERB describes a verb, svf(1) all of them.\n"
+	      "Exit status:\n\n",
 	      f);
 	for (size_t i = 0; i < VS_COUNT(exits); i++) {
 		fprintf(f, "  %d  ", exits[i].code);
@@ -115,16 +123,31 @@ static void print_fields(FILE *f, const struct svf_list *l, const char *head)
 	}
 }
 
+/* A line for each order of the verb, or one. */
+static void print_synopsis(FILE *f, const struct svf_verb *v)
+{
+	const char *head = "usage:";
+
+	for (const struct svf_word *w = v->words; w && w->name; w++) {
+		fprintf(f, "%-6s svf %s [OPTION...] %s %s\n", head, v->name,
+			w->name, w->args);
+		head = "";
+	}
+	if (!v->words)
+		fprintf(f, "%s svf %s [OPTION...]%s%s%s%s%s%s%s%s\n", head,
+			v->name, v->flag ? " [" : "", v->flag ? v->flag : "",
+			v->flag ? "]" : "", v->also ? " [" : "",
+			v->also ? v->also : "", v->also ? "]" : "",
+			v->args[0] ? " " : "", v->args);
+	fprintf(f, "\n%s.\n", v->what);
+}
+
 void svf_verb_usage(FILE *f, const struct svf_verb *v)
 {
 	VS_FREE char *head = v->flag ? vs_asprintf(
 		"Fields of -O and --sort with %s:", v->flag) : NULL;
 
-	fprintf(f, "usage: svf %s [OPTION...]%s%s%s%s%s%s%s%s\n\n%s.\n", v->name,
-		v->flag ? " [" : "", v->flag ? v->flag : "",
-		v->flag ? "]" : "", v->also ? " [" : "",
-		v->also ? v->also : "", v->also ? "]" : "",
-		v->args[0] ? " " : "", v->args, v->what);
+	print_synopsis(f, v);
 	if (v->flag && v->flag_what) {
 		fprintf(f, "\n  %-11s", v->flag);
 		wrap(f, 13, v->flag_what);

@@ -8,6 +8,19 @@
 extern const struct svf_verb *const svf_verbs[];	/* NULL-terminated */
 const struct svf_verb *svf_verb_named(const char *name);	/* or NULL */
 
+/* ---- options.c: the command line ----------------------------------------- */
+struct svf_line {
+	struct svf s;		/* s.argv has room for all words */
+	const struct svf_verb *v;	/* NULL: svf --help or svf --version */
+	const char *colour;	/* --color, NULL: not given */
+	int iterate;		/* seconds, 0: once */
+	bool help, version;
+	char command[64];	/* s.command */
+};
+/* Reads the words after argv[0]. Returns 0 on success. Returns SVF_USAGE after an
+ * error line and svf_try(). l->s.argv must hold argc words. */
+int svf_line_read(struct svf_line *l, int argc, char **argv);
+
 /* ---- usage.c: what svf says of itself ---------------------------------- */
 extern const struct svf_opt svf_opts[];	/* of every verb; ended by a NULL name */
 /* "-O, --Format=FIELDS", to be free()d. */

@@ -133,24 +133,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		&svf_host, &svf_jobs, &svf_map };
 	static char *job[] = { "7" }, *vm[] = { "forget", "vm1" },
 		*evict[] = { "evict", "vm1" };
-	static char *host[] = { "drain", "esx1", "now+2hours" };
+	static char *host[] = { "drain", "esx1" };
 	VS_FREE char *time = NULL;
 	const struct svf_verb *v;
 	struct svf s = { 0 };
+	bool other;
 
 	if (!size)
 		return 0;
 	v = verbs[(data[0] & 15) % VS_COUNT(verbs)];
-	s.flag = data[0] & 16 && v->flag;
+	other = data[0] & 16;
+	s.flag = other && v->flag;
 	s.json = data[0] & 32;
 	if (v == &svf_why || v == &svf_vm) {
-		s.argv = v == &svf_why ? job : s.flag ? evict : vm;
+		s.argv = v == &svf_why ? job : other ? evict : vm;
 		s.argc = v == &svf_why ? 1 : 2;
 	}
 	if (v == &svf_host) {
 		s.argv = host;
-		s.argc = s.flag ? 3 : 2;
+		s.argc = 2;
+		s.own[0] = other ? "now+2hours" : NULL;	/* --at */
 	}
+	if (v == &svf_jobs && other)
+		s.own[3] = "PENDING";			/* --states */
 	/* As a time, whatever it is: a day in a tm's reach, or none. */
 	time = vs_asprintf("%.*s", (int)(size - 1), (const char *)data + 1);
 	if (svf_start_parse(time, 1789000000) > (int64_t)1 << 57)

@@ -70,7 +70,7 @@ def test_devices_of_hosts_are_rows_that_are_alike(cluster):
     r = rows(cluster)
     assert {k: (pf["total"], pf["free"], pf["device"]) for k, pf in r.items()} == {
         ("esx01", A): (2, 2, "10de:20b0"), ("esx02", C): (1, 1, "10de:20b0")}
-    out = cluster.must("svf", "adapters", "--site", "-n", "-O", "adapter,type,network")
+    out = cluster.must("svf", "adapters", "--site", "-h", "-O", "adapter,type,network")
     assert out.split() == ["gpu", "dynamic-directpath", "-",
                            "roce-gpu", "sriov", ROCE]
 
@@ -161,7 +161,7 @@ def test_a_template_that_will_not_do_is_refused_before_a_call(
     wait_for("it says why", 20, lambda: words in
              cluster.svf("why", str(job))["text"])
     assert cluster.mutating() == was
-    out = cluster.run("svf", "check", "-n", "-O", "code,object").stdout
+    out = cluster.run("svf", "check", "-h", "-O", "code,object").stdout
     assert [code, partition] in [ln.split()[:2] for ln in out.splitlines()]
 
 

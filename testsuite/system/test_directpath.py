@@ -102,7 +102,7 @@ def why(c, job):
 def test_each_device_is_a_row_of_its_own(cluster):
     assert {k: (pf["total"], pf["device"]) for k, pf in rows(cluster).items()} \
         == {pci: (1, "10ee:5000") for pci in (A, B, C)}
-    out = cluster.must("svf", "adapters", "--site", "-n", "-O", "adapter,type")
+    out = cluster.must("svf", "adapters", "--site", "-h", "-O", "adapter,type")
     assert out.split() == ["fpga", "directpath", "disk", "directpath",
                            "some", "directpath", "roce-fpga", "sriov",
                            "strict", "sriov"]

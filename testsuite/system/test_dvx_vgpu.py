@@ -105,14 +105,14 @@ def test_hosts_tell_how_many_of_each_there_are(cluster):
     assert free(cluster) == EMPTY
     assert rows(cluster, "can")["esx01", HALF] == (["vmotion"],)
     assert rows(cluster, "can")["esx01", FPGA] == (["snapshot"],)
-    out = cluster.must("svf", "adapters", "--site", "-n", "-O", "adapter,type")
+    out = cluster.must("svf", "adapters", "--site", "-h", "-O", "adapter,type")
     assert out.split() == ["half", "vgpu", "whole", "vgpu", "fpga", "dvx",
                            "roce-half", "sriov"]
 
 
 def test_a_gpu_in_another_mode_is_found(cluster):
     def found():
-        out = cluster.run("svf", "check", "-n", "-O", "code,object,is,should").stdout
+        out = cluster.run("svf", "check", "-h", "-O", "code,object,actual,expected").stdout
         return [ln for ln in map(str.split, out.splitlines()) if ln[0] == "gpu-mode"]
     wait_for("svf check tells", 30, lambda: found() == [
         f"gpu-mode {E3} GPU 0000:ca:00.0: shared shared direct".split()])
@@ -205,7 +205,7 @@ def test_a_job_gets_dvx_devices_with_their_parameters(cluster):
     assert info["guestinfo.slurm.device"] == "none"
     more = cluster.sbatch("-p", "fpga", "-N1")
     waits(cluster, more, "needs 1 fpga device, 0 free")
-    out = cluster.must("svf", "hosts", "--pfs", "-n", "-O", "device,vfs,free")
+    out = cluster.must("svf", "hosts", "--pfs", "-h", "-O", "device,vfs,free")
     assert [FPGA, "2", "0"] in [ln.split() for ln in out.splitlines()], out
     cluster.must("scancel", str(more))
     job.end_well()
@@ -217,7 +217,7 @@ def test_a_template_too_old_for_dvx_is_refused_before_a_call(cluster):
     job = cluster.sbatch("-p", "old", "-N1")
     waits(cluster, job, "hardware version 19")
     assert cluster.mutating() == was
-    out = cluster.run("svf", "check", "-n", "-O", "code,object").stdout
+    out = cluster.run("svf", "check", "-h", "-O", "code,object").stdout
     assert ["template-hardware", "old"] in [
         ln.split()[:2] for ln in out.splitlines()], out
     cluster.must("scancel", str(job))

@@ -54,7 +54,7 @@ def test_it_is_shown_wherever_one_looks(cluster, taken):
     out = cluster.wait_job(job, 40)
     assert len(out.split()) == 4
     assert not told(cluster.must("svf", "nodes"))
-    assert "nothing is to be mended" in cluster.must("svf", "reconcile")
+    assert "nothing to fix" in cluster.must("svf", "reconcile")
     cluster.do("destroyVm", vm="theirs", force=True, wait=True)
     cluster.must("scontrol", "update", "nodename=vm[001-002]",
                  "state=power_down")

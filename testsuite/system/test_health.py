@@ -163,7 +163,7 @@ def test_slow_beside_others_traffic_is_no_result(cluster):
     start_afresh(cluster)
     busy = []
     for i, h in enumerate((E1, E2, E3, E4), 1):
-        cluster.must("svf", "vm", "evict", f"vm00{i}", "--on", h)
+        cluster.must("svf", "vm", "move", f"vm00{i}", "--on", h)
         cluster.wait_node(f"vm00{i}", lambda s: s == "IDLE+CLOUD+POWERED_DOWN",
                           40, "off")
         busy.append(Held(cluster, "-N1", "-w", f"vm00{i}").wait_running())

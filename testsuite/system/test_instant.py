@@ -99,6 +99,6 @@ def test_parents_of_an_old_template_go_off(cluster):
 
 
 def test_it_is_refused_where_the_type_forbids_it(cluster):
-    r = cluster.run("svf", "adapters", "-n", "-O", "type,instant", "sriov",
+    r = cluster.run("svf", "adapters", "-h", "-O", "type,instant", "sriov",
                     "vmxnet3")
     assert r.stdout.split() == ["vmxnet3", "yes", "sriov", "no"]

@@ -59,7 +59,7 @@ def gone(c, names):
 
 
 def rows(c):
-    return c.svf("parents")["parents"]
+    return c.svf("clone-sources")["parents"]
 
 
 def no_parent(c):

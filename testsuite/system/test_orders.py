@@ -153,7 +153,7 @@ def test_an_evicted_vm_moves_to_the_host_that_was_asked_for(cluster):
     cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
     was, on = uuid(cluster, "vm001"), hosts_of(cluster, "vm001")["vm001"]
     other = next(n for n in names if n != on)
-    cluster.must("svf", "vm", "evict", "vm001", "--on", other)
+    cluster.must("svf", "vm", "move", "vm001", "--on", other)
     wait_for("it is off", 60, lambda: not cluster.is_on("vm001"))
     cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
     assert hosts_of(cluster, "vm001") == {"vm001": other}
@@ -167,7 +167,7 @@ def test_a_vm_that_cannot_be_moved_is_made_anew_where_it_was_asked_for(cluster):
     cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
     was, on = uuid(cluster, "vm001"), hosts_of(cluster, "vm001")["vm001"]
     other = next(n for n in names if n != on)
-    cluster.must("svf", "vm", "evict", "vm001", "--on", other)
+    cluster.must("svf", "vm", "move", "vm001", "--on", other)
     wait_for("it is off", 60, lambda: not cluster.is_on("vm001"))
     cluster.fault(on="task", method="RelocateVM_Task", object="vm001",
                   message="declared", fault={

@@ -75,7 +75,7 @@ def test_only_an_operator_may_confirm(cluster):
     wait_for("only vm001 is left", 60, lambda: ours(cluster) == {"vm001"})
     assert not cluster.svf("status").get("brake")
     wait_for("svf knows", 20, lambda: cluster.must("svf", "reconcile").strip()
-             == "nothing is to be mended")
+             == "nothing to fix")
 
 
 def test_a_lost_cluster_id_owns_nothing_until_adopted(cluster):

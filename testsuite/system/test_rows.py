@@ -208,7 +208,7 @@ def run_rows(c):
                    if d["_typeName"] == ROWS[n].device[0]] for n in ROWS}
     s.books, s.rows = books(c), hosts_rows(c)
     s.hosts = c.svf("hosts")["hosts"]
-    s.columns = c.must("svf", "hosts", "-n", "-O",
+    s.columns = c.must("svf", "hosts", "-h", "-O",
                        "host,pfs,vfs,ours,free,devices")
     s.page = wait_for("the metrics have it", 20, lambda: (
         lambda p: value(p, "devices", state="ours") and p)(
@@ -270,7 +270,7 @@ def test_its_vm_reserves_what_the_table_says(seen, name):
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_template_too_old_for_it_is_refused(cluster, seen, name):
-    out = cluster.run("svf", "check", "-n", "-O", "code,object").stdout
+    out = cluster.run("svf", "check", "-h", "-O", "code,object").stdout
     found = ["template-hardware", f"{name}-old"] in [
         ln.split()[:2] for ln in out.splitlines()]
     assert found == (ROWS[name].hw > OLDEST), out
@@ -321,8 +321,8 @@ def test_devices_are_no_vfs_to_svf_hosts(cluster, seen):
             has if devs else "-"], h
         assert h.get("devices_total", 0) == sum(p["total"] for p in devs)
     assert cells[E3][-1] == "0/2"       # a GPU, and a DVX device
-    assert "DEVICES_FREE/ALL" in cluster.must("svf", "hosts")
-    out = cluster.must("svf", "hosts", "--pfs", "-n", "-O", "pf,device")
+    assert "DEVICES(FREE/TOTAL)" in cluster.must("svf", "hosts")
+    out = cluster.must("svf", "hosts", "--pfs", "-h", "-O", "pf,device")
     assert [GPU, "10de:20b0"] in [ln.split() for ln in out.splitlines()]
     assert [PF0, "-"] in [ln.split() for ln in out.splitlines()]
 

@@ -25,7 +25,7 @@ def test_what_is_under_way_is_said_with_how_long_it_took_lately(cluster):
     wait_for("its VM is gone", 60, lambda: not cluster.our_vm("vm001"))
     job = cluster.sbatch("-N1", "-w", "vm001")
     wait_for("the usual time", 20, lambda: re.search(
-        r"^vm001 +clone \d+s of \d+s\s*$", cluster.must(
+        r"^vm001 +clone 00:00:\d\d of 00:00:\d\d\s*$", cluster.must(
             "svf", "nodes", "-O", "node,action"), re.M))
     cluster.wait_job(job, 60)
 
@@ -34,7 +34,7 @@ def test_iterate_follows_a_node_in_a_pipe_and_over_a_restart(cluster):
     """Each answer is a block of its own: a line with the time, all nodes, an
     empty line."""
     p = subprocess.Popen(["svf", "nodes", "-i", "1", "-O",
-                          "node,slurm,jobid,action"], env=cluster.env, text=True,
+                          "node,node_state,jobid,action"], env=cluster.env, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     out = []
 
@@ -48,16 +48,16 @@ def test_iterate_follows_a_node_in_a_pipe_and_over_a_restart(cluster):
     try:
         wait_for("both nodes", 20, lambda: said(
             r"\A\w{3} \w{3} \d\d \d\d:\d\d:\d\d \d{4}\nNODE .*\n"
-            r"vm001 .*\nvm002 +powered_down .*\n\n"))
+            r"vm001 .*\nvm002 +POWERED_DOWN .*\n\n"))
         job = Held(cluster, "-N1", "-w", "vm002")
         wait_for("what is done, and since when", 30, lambda: said(
-            r"^vm002 .*clone \d+s"))
+            r"^vm002 .*clone 00:00:\d\d"))
         job.wait_running()
         wait_for("the job", 20, lambda: said(
-            rf"^vm002 +allocated +{job.id} "))
+            rf"^vm002 +ALLOCATED +{job.id} "))
         job.let_go()
         wait_for("its end", 20, lambda: said(
-            rf"^vm002 +allocated +{job.id} (.*\n)+vm002 +idle "))
+            rf"^vm002 +ALLOCATED +{job.id} (.*\n)+vm002 +IDLE "))
         cluster.wait_job(job.id)
         cluster.end_slurmctld()
         try:
@@ -82,9 +82,9 @@ def test_colour_is_for_terminals_that_want_it(cluster):
                           ({"TERM": "dumb"}, False)):
             with Terminal(cluster, "svf", "hosts", **env) as t:
                 assert t.end() == 0
-                assert ("\x1b[33mdrained\x1b[0m" in t.text) == want, env
+                assert ("\x1b[33mDRAINED\x1b[0m" in t.text) == want, env
         assert "\x1b" not in cluster.svf("hosts", json_out=False)
-        assert "\x1b[33mdrained" in cluster.must("svf", "hosts",
+        assert "\x1b[33mDRAINED" in cluster.must("svf", "hosts",
                                                   "--color=always")
     finally:
         cluster.must("svf", "host", "resume", host)

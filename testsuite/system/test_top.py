@@ -46,7 +46,7 @@ def all_cells(screen):
 
 
 def top(cluster, rows=24, cols=80, **env):
-    t = Screen(cluster, "svf", "top", "-n", "1", rows=rows, cols=cols, **env)
+    t = Screen(cluster, "svf", "top", "-i", "1", rows=rows, cols=cols, **env)
     t.wait_screen("the hosts", lambda s: "esx03" in s)
     return t
 
@@ -166,7 +166,7 @@ def test_keys_resize_and_help(cluster):
 
 
 def test_it_asks_when_it_is_told_to_and_so_often(cluster):
-    with Screen(cluster, "svf", "top", "--every=600") as t:
+    with Screen(cluster, "svf", "top", "--iterate=600") as t:
         t.wait_screen("the hosts", lambda s: "every 600 s" in s and
                       " up " in host_line(s, "esx02"))
         cluster.must("svf", "host", "drain", E2, "x")
@@ -263,7 +263,7 @@ def test_no_terminal_is_told_so(cluster):
         assert t.end() == 2 and "TERM=dumb" in t.text
     with Terminal(cluster, "svf", "top", TERM="nosuchterminal") as t:
         assert t.end() == 2 and "TERM=nosuchterminal" in t.text
-    for bad in (["-n", "0"], ["-n", "x"], ["-n"], ["--every=4000"], ["esx01"],
+    for bad in (["-i", "0"], ["-i", "x"], ["-i"], ["--iterate=4000"], ["esx01"],
                 ["--json"], ["-i", "5"], ["--watch"]):
         assert cluster.run("svf", "top", *bad).returncode == 2, bad
 

@@ -256,7 +256,7 @@ def test_a_host_with_a_suspended_vm_is_not_empty(cluster):
     wait_for("svf shows it", 20, lambda: next(
         n["vm_state"] for n in c.svf("nodes")["nodes"]
         if n["node"] == ETH) == "suspended")
-    plan = c.must("svf", "host", "plan", at)
+    plan = c.must("svf", "host", "drain", "--dry-run", at)
     assert any(ETH in line and "it is suspended" in line
                for line in plan.splitlines()), plan
     c.must("svf", "host", "drain", at)

@@ -45,18 +45,21 @@ static void hosts_are_a_table_of_sums(void **state)
 	stage_report_text[HOSTS] = hosts_text;
 	assert_int_equal(svf("hosts"), 0);
 	assert_string_equal(out,
-"HOST               STATE    PFS  VFS  OURS  FOREIGN  HELD  FREE  REASON\n"
-"esx01              up         2   12     2        2     1     7\n"
-"esx02.example.org  avoided    1    8     0        0     0     ?  no VF; second\n");
+"HOST               STATE    PFS  VFS  MANAGED  FOREIGN  RESERVED  FREE  REASON\n"
+"esx01              UP         2   12        2        2         1     7\n"
+"esx02.example.org  AVOIDED    1    8        0        0         0     ?  no VF; second\n");
 	assert_string_equal(errs, "note: vCenter is away\n");
-	assert_int_equal(svf("hosts -O host,cluster,ghz,gb,vms"), 0);
+	assert_int_equal(svf("hosts -O host,cluster,cpu_ghz,mem_gb,vms"), 0);
 	assert_string_equal(out,
-"HOST               CLUSTER  GHZ_FREE/ALL  GB_FREE/ALL  VMS_OURS/OTHER\n"
-"esx01              HPC1            48/96      256/512             2/5\n"
-"esx02.example.org  -                   -            -             0/0\n");
+"HOST               CLUSTER  CPU_GHZ(FREE/TOTAL)  MEM_GB(FREE/TOTAL)  VMS(MANAGED/OTHER)\n"
+"esx01              HPC1                   48/96             256/512                 2/5\n"
+"esx02.example.org  -                          -                   -                 0/0\n");
+	/* the header's own words are the field's */
+	assert_int_equal(svf("hosts -h -O host,CPU_GHZ(FREE/TOTAL) esx01"), 0);
+	assert_string_equal(out, "esx01  48/96\n");
 }
 
-static void hosts_fit_into_80_columns_but_for_a_reason(void **state)
+static void hosts_fit_into_86_columns_but_for_a_reason(void **state)
 {
 	(void)state;
 	stage_report_text[HOSTS] =
@@ -79,9 +82,9 @@ static void hosts_fit_into_80_columns_but_for_a_reason(void **state)
 	assert_int_equal(svf("hosts"), 0);
 	unsetenv("COLUMNS");
 	assert_string_equal(out,
-"HOST               STATE                 PFS  VFS  OURS  FOREIGN  HELD  FREE  REASON\n"
-"esx01.example.org  entering-maintenance    1    8     2        1     1     4\n"
-"esx02.example.org  quarantined             1    1     3        0     0    -2  3 nodes in a row failed to start: the card in the second slot is broken\n");
+"HOST               STATE                 PFS  VFS  MANAGED  FOREIGN  RESERVED  FREE  REASON\n"
+"esx01.example.org  ENTERING_MAINTENANCE    1    8        2        1         1     4\n"
+"esx02.example.org  QUARANTINED             1    1        3        0         0     0  3 nodes in a row failed to start: the card in the second slot is broken\n");
 }
 
 static void pfs_have_a_line_each_and_names_choose(void **state)
@@ -90,10 +93,10 @@ static void pfs_have_a_line_each_and_names_choose(void **state)
 	stage_report_text[HOSTS] = hosts_text;
 	assert_int_equal(svf("hosts --pfs --noheader esx01 esx99"), 1);
 	assert_string_equal(out,
-"esx01  up  0000:3b:00.0  vmnic4  ROCE  8  2  2  1  3\n"
-"esx01  up  0000:5e:00.0  -       -     4  0  0  0  4\n");
-	assert_string_equal(errs, "note: vCenter is away\n"
-			    "svf: no such host: esx99\n");
+"esx01  UP  0000:3b:00.0  vmnic4  ROCE  8  2  2  1  3\n"
+"esx01  UP  0000:5e:00.0  -       -     4  0  0  0  4\n");
+	assert_string_equal(errs, "svf: no such host: esx99\n"
+			    "note: vCenter is away\n");
 }
 
 static void nodes_show_what_is_done_and_since_when(void **state)
@@ -113,16 +116,16 @@ static void nodes_show_what_is_done_and_since_when(void **state)
 	stage_report_text[NODES] = text;
 	assert_int_equal(svf("nodes"), 0);
 	assert_string_equal(out,
-"NODE   VM        SLURM      HOST   PF            MAC                ADAPTER     JOBID  ACTION          ERROR\n"
-"vm001  on        allocated  esx01  0000:3b:00.0  00:50:56:01:02:03  sriov-roce   4711  -\n"
-"vm002  starting  -          -      -             -                  sriov-roce      -  power-on 5h07m  no VF free\n"
+"NODE   VM_STATE  NODE_STATE  HOST   PF            MAC                ADAPTER     JOBID  ACTION             ERROR\n"
+"vm001  ON        ALLOCATED   esx01  0000:3b:00.0  00:50:56:01:02:03  sriov-roce   4711  -\n"
+"vm002  STARTING  -           -      -             -                  sriov-roce      -  power-on 05:07:02  no VF free\n"
 "\n"
-"SUSPECT_VM  WHY\n"
-"vm009       a copy\n");
+"UNVERIFIED_VM  REASON\n"
+"vm009          a copy\n");
 	assert_int_equal(svf("nodes vm003"), 1);
 	assert_string_equal(errs, "svf: no such node: vm003\n");
-	assert_int_equal(svf("-n nodes vm002"), 0);
-	assert_string_equal(out, "vm002  starting  -  -  -  -  sriov-roce  -  power-on 5h07m  no VF free\n");
+	assert_int_equal(svf("-h nodes vm002"), 0);
+	assert_string_equal(out, "vm002  STARTING  -  -  -  -  sriov-roce  -  power-on 05:07:02  no VF free\n");
 }
 
 static void jobs_show_what_they_have_and_wait_for(void **state)
@@ -144,16 +147,16 @@ static void jobs_show_what_they_have_and_wait_for(void **state)
 	stage_report_text[JOBS] = text;
 	assert_int_equal(svf("jobs"), 0);
 	assert_string_equal(out,
-"JOBID     USER        PARTITION  STATE        ADAPTER              NODES            HOSTS           VFS  MAKING       EXPECTED          WAITS\n"
-"12        root        roce       CONFIGURING  sriov-roce           vm[001-002,004]  esx9.x,esx10.x    3  2 clone 12s  -                 -\n"
-"14+1      4000000000  -          PENDING      sriov-ib,sriov-roce  -                -                 -  -            2026-09-10T00:26  needs 4 VFs, 3 free\n"
-"20_[3-5]  -           -          PENDING      -                    -                -                 -  -            -                 -\n");
-	assert_int_equal(svf("-n -O jobid,need jobs 14 20"), 0);
+"JOBID     USER        PARTITION  STATE        ADAPTER              NODES            HOSTS           VFS  PROVISIONING      START_TIME           REASON\n"
+"12        root        roce       CONFIGURING  sriov-roce           vm[001-002,004]  esx9.x,esx10.x    3  2 clone 00:00:12  -                    -\n"
+"14+1      4000000000  -          PENDING      sriov-ib,sriov-roce  -                -                 -  -                 2026-09-10T00:26:40  needs 4 VFs, 3 free\n"
+"20_[3-5]  -           -          PENDING      -                    -                -                 -  -                 -                    -\n");
+	assert_int_equal(svf("-h -O jobid,need jobs 14 20"), 0);
 	assert_string_equal(out, "14+1      4\n20_[3-5]  -\n");
-	assert_int_equal(svf("-n -O jobid jobs 1 14+1 2"), 1);
+	assert_int_equal(svf("-h -O jobid jobs 1 14+1 2"), 1);
 	assert_string_equal(out, "14+1\n");
-	expect_in(errs, "svf: job 1 has nothing of vSphere's");
-	expect_in(errs, "svf: job 2 has nothing of vSphere's");
+	expect_in(errs, "svf: job 1 has no VM, and waits for none (svf why 1)\n");
+	expect_in(errs, "svf: job 2 has no VM, and waits for none (svf why 2)\n");
 }
 
 static void why_says_it_in_words(void **state)
@@ -198,24 +201,29 @@ static void status_is_one_line_per_fact(void **state)
 "mode                          manage\n"
 "calls to vCenter              12\n"
 "refused client events         3\n"
-"brake                         on: too many VMs would have been removed; an operator must look\n");
+"removal limit                 reached: removals wait for svf reconcile --confirm\n");
 }
 
-static void json_is_the_whole_answer(void **state)
+static void json_is_the_whole_answer_after_a_meta_block(void **state)
 {
+	static const char meta[] =
+"\"meta\":{\"plugin\":{\"type\":\"svf\",\"name\":\"slurm-vsphere\"},"
+"\"command\":\"svf hosts\",\"version\":\"0.1.0\",\"schema\":1}";
+	VS_FREE char *x = NULL, *y = NULL, *all = NULL;
 	struct vs_jdoc a, b;
-	VS_FREE char *x = NULL, *y = NULL;
 
 	(void)state;
 	stage_report_text[HOSTS] = hosts_text;
+	all = vs_asprintf("{%s,%s", meta, hosts_text + 1);
 	assert_int_equal(svf("--json hosts"), 0);
 	assert_int_equal(vs_jdoc_parse(&a, out, strlen(out), NULL), 0);
-	assert_int_equal(vs_jdoc_parse(&b, hosts_text, strlen(hosts_text),
-				       NULL), 0);
+	assert_int_equal(vs_jdoc_parse(&b, all, strlen(all), NULL), 0);
 	x = vs_jb_text_free(a.root);
 	y = vs_jb_text_free(b.root);
 	assert_string_equal(x, y);
-	assert_int_equal(svf("hosts -j"), 0);
+	assert_int_equal(svf("--json host drain esx1"), 0);
+	expect_in(out, "\"command\": \"svf host drain\"");
+	assert_int_equal(svf("hosts -h --json"), 0);
 	assert_int_equal(out[0], '{');
 }
 
@@ -225,9 +233,9 @@ static void names_from_vcenter_cannot_steer_the_terminal(void **state)
 	stage_report_text[HOSTS] =
 "{\"hosts\":[{\"host\":\"a\\u001b[31mb\\u009b\",\"state\":\"up\\u0007\"}],"
 " \"notes\":[\"x\\ny\"]}";
-	assert_int_equal(svf("-n hosts --pfs"), 0);
-	assert_int_equal(svf("-n hosts"), 0);
-	expect_in(out, "a?[31mb??  up?");
+	assert_int_equal(svf("-h hosts --pfs"), 0);
+	assert_int_equal(svf("-h hosts"), 0);
+	expect_in(out, "a?[31mb??  UP?");
 	assert_string_equal(errs, "note: x?y\n");
 }
 
@@ -238,6 +246,22 @@ static void a_report_of_many_parts_arrives(void **state)
 	assert_int_equal(svf("nodes --json"), 0);
 	assert_int_equal(svf("nodes"), 3);
 	expect_in(errs, "slurmctld's answer: nodes[0]");
+}
+
+static void an_answer_that_is_no_object_is_an_error(void **state)
+{
+	static const char *const bad[] = { "[]", "7", "\"hosts\"" };
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		stage_report_text[HOSTS] = bad[i];
+		assert_int_equal(svf("--json hosts"), 3);
+		assert_string_equal(out, "");
+		expect_in(errs, "svf: slurmctld's answer is not a JSON object");
+		assert_int_equal(svf("hosts"), 3);
+		assert_string_equal(out, "");
+		assert_true(errs[0]);
+	}
 }
 
 static void any_user_may_ask(void **state)
@@ -259,7 +283,11 @@ static void a_wrong_command_line_is_exit_2(void **state)
 	static const char *const bad[] = {
 		"", "nonsense", "hosts --nodes", "nodes --pfs", "--pfs", "why",
 		"why x", "why 1 2", "why -1", "why 0", "why 12_", "why 12_x", "why 12_-1", "why _3", "why 12+", "why 12+x", "why 12+_3", "why +1", "why 99999999999",
-		"status x", "conf a b", "hosts --pfs --pfs",
+		"status x", "conf a b", "help hosts x", "help nonsense",
+		"host plan esx1", "vm evict vm1 --on esx1", "vm move vm1",
+		"vm forget vm1 --on esx1", "vm rebuild vm1 --requeue",
+		"host resume esx1 --requeue", "host drain --dry-run --at now esx1",
+		"hosts --pfs=1", "hosts -l1",
 	};
 
 	(void)state;
@@ -271,6 +299,51 @@ static void a_wrong_command_line_is_exit_2(void **state)
 	}
 }
 
+/* As getopt_long(3) words them. */
+static void an_option_that_is_none_is_refused_as_getopt_does(void **state)
+{
+	static const struct { const char *words, *says; } bad[] = {
+		{ "", "" },
+		{ "hosts --jsn", "svf: unrecognized option '--jsn'\n" },
+		{ "--jsn hosts", "svf: unrecognized option '--jsn'\n" },
+		{ "hosts -Q", "svf: invalid option -- 'Q'\n" },
+		{ "hosts -j", "svf: invalid option -- 'j'\n"
+		  "svf: -j was removed: --json has no short form\n" },
+		{ "-n hosts", "svf: invalid option -- 'n'\n"
+		  "svf: -n was removed: --noheader is -h, as in sinfo and squeue\n" },
+		{ "hosts --sort", "svf: option '--sort' requires an argument\n" },
+		{ "hosts --sort=", "svf: option '--sort' requires an argument\n" },
+		{ "hosts -S", "svf: option requires an argument -- 'S'\n" },
+		{ "hosts --json=1", "svf: option '--json' doesn't allow an argument\n" },
+		{ "jobs --s=x", "svf: option '--s=x' is ambiguous; possibilities: '--states' '--sort'\n" },
+		{ "adopt -u x", "svf: invalid option -- 'u'\n" },
+		{ "nonsense", "svf: there is no verb 'nonsense'\n" },
+		{ "parents", "svf: parents was removed: it is svf clone-sources\n" },
+		{ "host plan esx1", "svf: host: plan was removed: svf host drain --dry-run esx1\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		VS_FREE char *says = vs_asprintf(
+			"%sTry 'svf --help' for more information.\n",
+			bad[i].says);
+
+		assert_int_equal(svf(bad[i].words), 2);
+		assert_string_equal(out, "");
+		assert_string_equal(errs, says);
+	}
+	assert_int_equal(svf("vm evict vm1 --on esx1"), 2);
+	assert_string_equal(errs, "svf: vm: evict --on was removed: svf vm move vm1 --on esx1\n");
+	/* -- ends options, long ones may be shortened, short ones grouped */
+	stage_report_text[HOSTS] = hosts_text;
+	assert_int_equal(svf("hosts -- -j"), 1);
+	assert_string_equal(errs, "svf: no such host: -j\nnote: vCenter is away\n");
+	assert_int_equal(svf("hosts --noh --Form host esx01"), 0);
+	assert_string_equal(out, "esx01\n");
+	assert_int_equal(svf("-hOhost hosts -- esx01"), 0);
+	assert_string_equal(out, "esx01\n");
+}
+
 static void help_and_version_work_everywhere_without_slurmctld(void **state)
 {
 	(void)state;
@@ -279,8 +352,17 @@ static void help_and_version_work_everywhere_without_slurmctld(void **state)
 	expect_in(out, "usage: svf ");
 	assert_int_equal(svf("why --help"), 0);
 	expect_in(out, "usage: svf why [OPTION...] JOBID[_TASK|+N]\n");
-	assert_int_equal(svf("-h hosts"), 0);
+	assert_int_equal(svf("--help hosts"), 0);
 	expect_in(out, "usage: svf hosts [OPTION...] [--pfs] [HOST...]\n");
+	assert_int_equal(svf("help hosts"), 0);
+	expect_in(out, "usage: svf hosts [OPTION...] [--pfs] [HOST...]\n");
+	assert_int_equal(svf("help"), 0);
+	expect_in(out, "usage: svf [OPTION...] VERB");
+	assert_int_equal(svf("help vm"), 0);
+	expect_in(out, "usage: svf vm [OPTION...] evict [--requeue] NODES [REASON...]\n"
+		  "       svf vm [OPTION...] move NODES --on HOST\n");
+	assert_int_equal(svf("host --help"), 0);
+	expect_in(out, "drain [--at TIME] [--requeue] [--dry-run] HOST");
 	assert_int_equal(svf("nodes --version"), 0);
 	expect_in(out, "svf ");
 }
@@ -297,16 +379,17 @@ static void help_and_version_work_everywhere_without_slurmctld(void **state)
 static void a_removed_verb_is_refused_with_what_replaces_it(void **state)
 {
 	static const char *const words[] = { "import", "import FILE",
-		"--json import FILE", "import --help", "--help import" };
+		"--json import FILE", "import --help", "--help import",
+		"help import" };
 
 	(void)state;
 	for (size_t i = 0; i < VS_COUNT(words); i++) {
 		assert_int_equal(svf(words[i]), 2);
 		assert_string_equal(out, "");
-		assert_int_equal(strncmp(errs, "svf: import was removed: /", 26), 0);
+		assert_int_equal(strncmp(errs, "svf: import was removed: ", 25), 0);
 		expect_in(errs, "/slurm-vsphere/vhpc-import/vhpc-import FILE makes a vsphere.conf");
 		expect_in(errs, "contribs/vhpc-import");
-		assert_ptr_equal(strchr(errs, '\n'), errs + strlen(errs) - 1);
+		expect_in(errs, "\nTry 'svf --help' for more information.\n");
 	}
 	/* a host of that name is none */
 	assert_int_equal(svf("hosts import --help"), 0);
@@ -324,7 +407,7 @@ static void conf_prints_what_is_in_force(void **state)
 	expect_in(out, "\nESXiHost=esx[01-03,7],other Switch=leaf1\n");
 	assert_int_equal(svf("--json conf"), 0);
 	expect_in(out, "\"SvfPort\"");
-	assert_int_equal(svf("conf --keys -n"), 0);
+	assert_int_equal(svf("conf --keys -hl"), 0);
 	expect_in(out, "MungeSocket");
 	expect_in(out, "InfiniBand with Type=sriov alone. One of Ethernet|InfiniBand.");
 	expect_in(out, "The TCP port of SvfListenAddr. From 1 to 65535.");
@@ -362,17 +445,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup(f, restart)
 		T(hosts_are_a_table_of_sums),
-		T(hosts_fit_into_80_columns_but_for_a_reason),
+		T(hosts_fit_into_86_columns_but_for_a_reason),
 		T(pfs_have_a_line_each_and_names_choose),
 		T(nodes_show_what_is_done_and_since_when),
 		T(jobs_show_what_they_have_and_wait_for),
 		T(why_says_it_in_words),
 		T(status_is_one_line_per_fact),
-		T(json_is_the_whole_answer),
+		T(json_is_the_whole_answer_after_a_meta_block),
 		T(names_from_vcenter_cannot_steer_the_terminal),
 		T(a_report_of_many_parts_arrives),
+		T(an_answer_that_is_no_object_is_an_error),
 		T(any_user_may_ask),
 		T(a_wrong_command_line_is_exit_2),
+		T(an_option_that_is_none_is_refused_as_getopt_does),
 		T(help_and_version_work_everywhere_without_slurmctld),
 		T(a_removed_verb_is_refused_with_what_replaces_it),
 		T(conf_prints_what_is_in_force),

@@ -44,13 +44,13 @@ static void the_sites_adapters_have_a_line_each(void **state)
 {
 	(void)state;
 	write_file("vsphere.conf", "%s", site);
-	assert_int_equal(svf("adapters --site -O adapter,type,network,cards,snapshot"), 0);
+	assert_int_equal(svf("adapters --site -O adapter,type,network,nics,snapshot"), 0);
 	assert_string_equal(out,
-"ADAPTER  TYPE     NETWORK  CARDS  SNAPSHOT\n"
-"roce     sriov    ROCE-PG      2  no\n"
-"ib       sriov    IB-PG        1  no\n"
-"eth      vmxnet3  VM-PG        1  yes\n");
-	assert_int_equal(svf("adapters --site -n -O adapter eth"), 0);
+"ADAPTER  TYPE     NETWORK  NICS  SNAPSHOT\n"
+"roce     sriov    ROCE-PG     2  no\n"
+"ib       sriov    IB-PG       1  no\n"
+"eth      vmxnet3  VM-PG       1  yes\n");
+	assert_int_equal(svf("adapters --site -h -O adapter eth"), 0);
 	assert_string_equal(out, "eth\n");
 }
 
@@ -78,7 +78,7 @@ static void without_the_file_the_table_is_there_all_the_same(void **state)
 {
 	(void)state;
 	write_file("vsphere.conf", "nonsense\n");
-	assert_int_equal(svf("adapters -n -O type,site sriov"), 0);
+	assert_int_equal(svf("adapters -h -O type,site sriov"), 0);
 	assert_string_equal(out, "sriov  ?\n");
 	expect_in(errs, "svf: the site's adapters aren't known: ");
 	assert_int_not_equal(svf("adapters --site"), 0);

@@ -49,8 +49,12 @@ static void verbs_orders_and_options_come_from_the_tables(void **state)
 	completes("svf vm f", "forget\n");
 	completes("svf vm --re", "--requeue\n");
 	completes("svf hosts --p", "--pfs\n");
-	completes("svf nodes --p", "");
-	completes("svf hosts --no", "--noheader\n");
+	completes("svf nodes --p", "--partition=\n:nospace\n");
+	completes("svf vm --o", "--on=\n:nospace\n");
+	completes("svf jobs --m", "--me\n");
+	completes("svf help ho", "hosts\nhost\n");
+	completes("svf he", "help\n");
+	completes("svf hosts --noh", "--noheader\n");
 	completes("svf hosts --so", "--sort=\n:nospace\n");
 	completes("svf --json reco", "reconcile\n");
 	completes("svf -O host ho", "hosts\nhost\n");
@@ -63,7 +67,7 @@ static void verbs_orders_and_options_come_from_the_tables(void **state)
 static void fields_are_those_of_the_table_that_is_asked_for(void **state)
 {
 	(void)state;
-	completes("svf hosts -O gh", "ghz\n:nospace\n");
+	completes("svf hosts -O cp", "cpu_ghz\n:nospace\n");
 	completes("svf hosts -O host,fr", "host,free\n:nospace\n");
 	completes("svf hosts --pfs -O nu", "numa\n:nospace\n");
 	completes("svf hosts -O nu", ":nospace\n");

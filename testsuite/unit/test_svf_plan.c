@@ -135,7 +135,7 @@ static void its_options_are_sbatchs_and_the_core_is_asked_for_its_nodes(void **s
 		    "--constraint=a|b|--nodelist=vm[1-2],vm4|--exclude=vm3|"
 		    "--mem=4G|");
 	/* long forms, after svf's own; the last of one option counts */
-	assert_int_equal(svf("-j plan --nodes=3 --ntasks 6 --constraint=c --partition=p --nodelist=n1 --exclude=n2 --mem 512 --time=10 --account=a --qos=q -N4"), 0);
+	assert_int_equal(svf("--json plan --nodes=3 --ntasks 6 --constraint=c --partition=p --nodelist=n1 --exclude=n2 --mem 512 --time=10 --account=a --qos=q -N4"), 0);
 	expect_file("words", "--test-only|--wrap=:|--nodes=4|--ntasks=6|"
 		    "--constraint=c|--partition=p|--nodelist=n1|--exclude=n2|"
 		    "--mem=512|--time=10|--account=a|--qos=q|");
@@ -161,12 +161,12 @@ static void people_see_what_is_done_for_each_node(void **state)
 	assert_int_equal(svf("plan -N4"), 0);
 	assert_string_equal(out,
 "starts now on vm[001-004] in partition roce\n"
-"NODE   ADAPTER     DO     HOST   PF            CALLS  SECONDS\n"
-"vm001  sriov-roce  reuse  esx01  0000:3b:00.0      0        0\n"
-"vm002  sriov-roce  clone  esx02  0000:3b:00.0      2       32\n"
+"NODE   ADAPTER     ACTION  HOST   PF            CALLS      TIME\n"
+"vm001  sriov-roce  reuse   esx01  0000:3b:00.0      0  00:00:00\n"
+"vm002  sriov-roce  clone   esx02  0000:3b:00.0      2  00:00:32\n"
 "2 nodes need no VM\n"
 "calls to vCenter that change something: 2\n"
-"all nodes are up in about 32 s (as it took lately)\n");
+"all nodes are up in about 00:00:32 (from recent durations)\n");
 	assert_string_equal(errs, "");
 }
 
@@ -198,7 +198,7 @@ static void people_see_what_a_job_would_wait_for(void **state)
 	stage_report_text[PLAN] = NULL;
 	assert_string_equal(out,
 "waits: needs 4 sriov-roce VFs on 4 nodes, 3 free\n"
-"idle VMs give way for it first: vm003, vm?7\n"
+"idle VMs are powered off for it first: vm003, vm?7\n"
 "Slurm expects it to start at 2026-11-22T00:10:00 on vm[001-004] in partition roce\n");
 }
 
@@ -214,7 +214,7 @@ static void what_waits_for_no_vf_waits_for_other_jobs(void **state)
 	stage_report_text[PLAN] = text;
 	assert_int_equal(svf("plan -N4"), 0);
 	stage_report_text[PLAN] = NULL;
-	expect_in(out, "waits: 3 of its nodes have other jobs\n");
+	expect_in(out, "waits: 3 of its nodes run other jobs\n");
 }
 
 /* As sbatch: of several it answers for the first. Only ib is free now. */
@@ -279,12 +279,12 @@ static void what_slurm_has_against_it_is_one_line(void **state)
 static void sbatchs_other_options_and_scripts_are_refused_by_name(void **state)
 {
 	static const struct { const char *words, *named; } refused[] = {
-		{ "plan -N1 --gres=gpu:1", "--gres is not" },
-		{ "plan --gres gpu:1 -N1", "--gres is not" },
-		{ "plan -N1 -a 1-3 --exclusive", "-a is not" },
-		{ "plan -N1 --mem-per-cpu=1G", "--mem-per-cpu is not" },
-		{ "plan -N1 --wrap=true", "--wrap is not" },
-		{ "plan --array=1-3 --hold -d singleton", "--array is not" },
+		{ "plan -N1 --gres=gpu:1", "unrecognized option '--gres=gpu:1'" },
+		{ "plan --gres gpu:1 -N1", "unrecognized option '--gres'" },
+		{ "plan -N1 -a 1-3 --exclusive", "invalid option -- 'a'" },
+		{ "plan -N1 --mem-per-cpu=1G", "option '--mem-per-cpu=1G'" },
+		{ "plan -N1 --wrap=true", "unrecognized option '--wrap=true'" },
+		{ "plan --array=1-3 --hold -d singleton", "option '--array=1-3'" },
 	};
 
 	(void)state;
@@ -295,14 +295,15 @@ static void sbatchs_other_options_and_scripts_are_refused_by_name(void **state)
 		expect_in(errs, refused[i].named);
 	}
 	assert_int_equal(svf("plan --gres=gpu:1"), 2);
-	assert_string_equal(errs, "svf: plan: --gres is not one of the options it takes: -N, -n, -C, -p, -w, -x, --mem, -t, -A, -q; "
-		"sbatch --test-only names the nodes of any job, and svf plan -p PARTITION -w NODES says what is done for them\n");
+	assert_string_equal(errs, "svf: unrecognized option '--gres=gpu:1'\n"
+		"svf: plan: for other jobs, sbatch --test-only names the nodes, and svf plan -p PARTITION -w NODES shows the operations for them\n"
+		"Try 'svf --help' for more information.\n");
 	assert_int_equal(svf("plan -N1 job.sh"), 2);
 	expect_in(errs, "svf: plan: 'job.sh': no script");
 	assert_int_equal(svf("plan -N1 : -N1"), 2);
 	expect_in(errs, "svf: plan: ':': no script and no heterogeneous job");
 	assert_int_equal(svf("plan -N"), 2);
-	expect_in(errs, "something is expected after '--nodes'");
+	expect_in(errs, "svf: option requires an argument -- 'N'\n");
 }
 
 static void brackets_and_counts_are_no_plan(void **state)
@@ -333,7 +334,7 @@ static void without_sbatch_or_words_it_says_so(void **state)
 	assert_int_equal(svf("plan -N4"), 1);
 	assert_string_equal(errs, "svf: sbatch was not found in PATH: it chooses the nodes\n");
 	assert_int_equal(svf("plan"), 2);
-	expect_in(errs, "what is to be planned");
+	expect_in(errs, "the job's options are expected");
 }
 
 int main(void)

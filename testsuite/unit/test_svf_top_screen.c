@@ -60,7 +60,7 @@ static void engine_queue_and_hosts_are_on_one_screen(void **state)
 {
 	static const int sizes[][2] = { { 24, 80 }, { 50, 200 }, { 10, 40 },
 					{ 12, 130 }, { 300, 500 } };
-	static const char *const all[] = { "big", "vCenter up for 1h00m",
+	static const char *const all[] = { "big", "vCenter up for 01:00:00",
 		"3 operations in flight", "120 calls, 7 changing",
 		"5 VM starts", "2 failures", "h0000  up", "vmnic4 ........",
 		"QUEUE: 1 job waiting", "9_1", "needs 4 VFs, 3 free", "expected",

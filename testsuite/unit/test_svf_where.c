@@ -33,7 +33,7 @@ static void the_controllers_of_slurm_conf_are_tried_in_order(void **state)
 	write_file("more.conf", "AuthInfo=\"ttl=9,\\\nsocket=%s\"\n", stage_socket);
 	write_file("vsphere.conf", "VCenter=https://x SvfListenAddr=127.0.0.2 # x\n"
 		   "svfport = %d\n", port);
-	assert_int_equal(svf("-j hosts"), 0);
+	assert_int_equal(svf("--json hosts"), 0);
 	vs_control_stop();
 	assert_int_equal(svf("hosts"), 3);
 	/* what isn't reached is named, in the order it was tried */
@@ -53,10 +53,10 @@ static void without_control_addr_this_machine_is_asked_first(void **state)
 		   stage_socket);
 	write_file("slurm.conf", CLUSTER "SlurmctldHost=one(127.0.0.3)\n",
 		   geteuid());
-	assert_int_equal(svf("-j hosts"), 0);
+	assert_int_equal(svf("--json hosts"), 0);
 	/* Slurm takes that for this machine's name, and so does svf */
 	write_file("slurm.conf", CLUSTER "SlurmctldHost=localhost\n", geteuid());
-	assert_int_equal(svf("-j hosts"), 0);
+	assert_int_equal(svf("--json hosts"), 0);
 }
 
 /* As the plugins and svf-probe refuse it, in the same words. */
@@ -86,7 +86,7 @@ static void a_vsphere_conf_with_an_error_is_refused(void **state)
 	}
 	/* what may not be read leaves the defaults */
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(svf("-j hosts"), 0);
+	assert_int_equal(svf("--json hosts"), 0);
 }
 
 /* svf may be older than slurmctld's plugin: what it doesn't know is no error. */
@@ -99,7 +99,7 @@ static void keys_of_a_newer_release_are_passed_over(void **state)
 		   "ESXiHost=a NewSwitch=b SvfPort=2 Switch=c\n"
 		   "SvfListenAddr=127.0.0.1 NewKey=2 SvfPort=%d MungeSocket=%s\n",
 		   port, stage_socket);
-	assert_int_equal(svf("-j hosts"), 0);
+	assert_int_equal(svf("--json hosts"), 0);
 }
 
 static void slurm_conf_is_read_as_slurm_reads_it(void **state)
@@ -115,7 +115,7 @@ static void slurm_conf_is_read_as_slurm_reads_it(void **state)
 		   "DebugFlags+=power\nNodeName=\"open\n"
 		   "SlurmctldHost=%s(127.0.0.1)\nAuthInfo=x\\#1,socket=%s # c\n",
 		   geteuid(), more, stage_host(), stage_socket);
-	assert_int_equal(svf("-j hosts"), 0);
+	assert_int_equal(svf("--json hosts"), 0);
 }
 
 static void who_is_not_meant_is_passed_over(void **state)
@@ -128,20 +128,20 @@ static void who_is_not_meant_is_passed_over(void **state)
 		   port, stage_socket);
 	write_file("slurm.conf", CLUSTER "SlurmctldHost=other(127.0.0.1)\n"
 		   "SlurmctldHost=%s(localhost)\n", geteuid(), stage_host());
-	assert_int_equal(svf("-j hosts"), 0);
+	assert_int_equal(svf("--json hosts"), 0);
 	write_file("slurm.conf", CLUSTER "SlurmctldHost=other(127.0.0.1)\n",
 		   geteuid());
-	assert_int_equal(svf("-j hosts"), 3);
+	assert_int_equal(svf("--json hosts"), 3);
 	want = vs_asprintf("the request is for controller other of cluster stage, but controller %s of cluster stage received it",
 			   stage_host());
 	expect_in(errs, want);
 	/* the same for whom SVF_CONTROL names */
 	snprintf(control, sizeof(control), "127.0.0.1:%d", port);
-	assert_int_equal(svf("-j hosts"), 3);
+	assert_int_equal(svf("--json hosts"), 3);
 	expect_in(errs, want);
 	write_file("slurm.conf", "ClusterName=two\nSlurmUser=%u\n"
 		   "SlurmctldHost=%s(localhost)\n", geteuid(), stage_host());
-	assert_int_equal(svf("-j hosts"), 3);
+	assert_int_equal(svf("--json hosts"), 3);
 	expect_in(errs, "of cluster two, but controller");
 }
 
@@ -170,9 +170,9 @@ static void the_environment_goes_before_files(void **state)
 
 	(void)state;
 	write_file("vsphere.conf", "SvfListenAddr=127.0.0.3 SvfPort=1\n");
-	assert_int_equal(svf("-j hosts"), 0);
+	assert_int_equal(svf("--json hosts"), 0);
 	snprintf(control, sizeof(control), "[127.0.0.1]:%d", port);
-	assert_int_equal(svf("-j hosts"), 0);
+	assert_int_equal(svf("--json hosts"), 0);
 	for (size_t i = 0; i < VS_COUNT(bad); i++) {
 		snprintf(control, sizeof(control), "%s", bad[i]);
 		assert_int_equal(svf("hosts"), 2);
@@ -265,7 +265,7 @@ static void another_user_cannot_open_the_question_nor_answer_it(void **state)
 	if (pid == 0)
 		impostor(fd);
 	close(fd);
-	assert_int_equal(svf("-j hosts"), 3);
+	assert_int_equal(svf("--json hosts"), 3);
 	expect_in(errs, "uid 65534 answers there, which is neither root nor SlurmUser");
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
@@ -311,7 +311,7 @@ static void slurm_user_alone_can_open_the_question(void **state)
 		skip();
 	write_file("slurm.conf", CLUSTER "AuthInfo=socket=%s\n", NOBODY,
 		   stage_socket);
-	frame = caught("-j hosts");
+	frame = caught("--json hosts");
 	for (size_t i = 0; i < VS_COUNT(who); i++) {
 		pid_t pid = stage_fork();
 
@@ -360,7 +360,7 @@ static void an_answer_to_another_question_does_not_count(void **state)
 		if (pid == 0)
 			answer_once(fd, mixed[i].id, mixed[i].part);
 		close(fd);
-		assert_int_equal(svf("-j hosts"), 3);
+		assert_int_equal(svf("--json hosts"), 3);
 		expect_in(errs, "an answer to another question");
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_int_equal(status, 0);

@@ -421,6 +421,29 @@ void vs_jb_put(struct json_object *o, const char *key, struct json_object *v)
 		abort();
 }
 
+struct json_object *vs_jb_first(struct json_object *o, const char *key,
+				struct json_object *v)
+{
+	struct json_object *all;
+
+	if (!json_object_is_type(o, json_type_object)) {
+		json_object_put(o);
+		json_object_put(v);
+		return NULL;
+	}
+	all = vs_jb_obj(NULL);
+	vs_jb_put(all, key, v);
+	json_object_object_foreach(o, name, value) {
+		if (!strcmp(name, key))
+			continue;
+		/* null is a member too: vs_jb_put() would leave it out */
+		if (json_object_object_add(all, name, json_object_get(value)))
+			abort();
+	}
+	json_object_put(o);
+	return all;
+}
+
 void vs_jb_str(struct json_object *o, const char *key, const char *s)
 {
 	if (s)

@@ -87,6 +87,10 @@ void vs_jb_int(struct json_object *o, const char *key, int64_t v);
 void vs_jb_real(struct json_object *o, const char *key, double v);	/* finite */
 void vs_jb_bool(struct json_object *o, const char *key, bool v);
 void vs_jb_put(struct json_object *o, const char *key, struct json_object *v);
+/* Returns o with v as its first member, whose earlier value is dropped. o and v are
+ * taken. Returns NULL, and drops both, if o is no object. */
+struct json_object *vs_jb_first(struct json_object *o, const char *key,
+				struct json_object *v);
 /* What was put in, still o's; NULL if nothing was. */
 struct json_object *vs_jb_member(struct json_object *o, const char *key);
 void vs_jb_ref(struct json_object *o, const char *key, const char *type,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of codes: all that svf check can find, and why it matters. */
+/* The table of codes: every error that svf check can find, and why it matters. */
 #include <stdio.h>
 
 #include "plan/checks/check_codes.h"
@@ -15,20 +15,21 @@ static void put_severity(struct svf_table *t, const struct svf_row *row)
 
 #define AT(member) .at = offsetof(struct vs_check_kind, member)
 static const struct svf_col code_cols[] = {
-	{ .name = "code", .how = SVF_AT, AT(code), .what = "of a kind of finding" },
+	{ .name = "code", .how = SVF_AT, AT(code),
+	  .what = "the code of the finding" },
 	{ .name = "severity", .put = put_severity,
 	  .what = "hard, warning or unknown" },
-	{ .name = "of", .how = SVF_AT, AT(of), .what = "what it is found of" },
-	{ .name = "what", .how = SVF_AT, AT(what), .what = "what is found" },
-	{ .name = "why", .how = SVF_AT, AT(why),
+	{ .name = "object", .how = SVF_AT, AT(of), .what = "the type of object" },
+	{ .name = "description", .how = SVF_AT | SVF_WRAP, AT(what),
+	  .what = "the error" },
+	{ .name = "reason", .how = SVF_AT | SVF_WRAP | SVF_EXTRA, AT(why),
 	  .what = "why it matters" },
 };
 const struct svf_list svf_codes = SVF_LIST(code_cols);
 
-static void print_codes_json(const struct svf *s)
+static int print_codes_json(const struct svf *s)
 {
-	struct json_object *arr = vs_jb_arr();
-	VS_FREE char *text = NULL;
+	struct json_object *top = vs_jb_obj(NULL), *arr = vs_jb_arr();
 
 	for (int i = 0; i < VS_CHECKS; i++) {
 		const struct vs_check_kind *k = &vs_check_kinds[i];
@@ -39,23 +40,21 @@ static void print_codes_json(const struct svf *s)
 		o = vs_jb_obj(NULL);
 		vs_jb_str(o, "code", k->code);
 		vs_jb_str(o, "severity", vs_severity_name(k->severity));
-		vs_jb_str(o, "of", k->of);
-		vs_jb_str(o, "what", k->what);
-		vs_jb_str(o, "why", k->why);
+		vs_jb_str(o, "object", k->of);
+		vs_jb_str(o, "description", k->what);
+		vs_jb_str(o, "reason", k->why);
 		vs_jb_add(arr, o);
 	}
-	text = vs_jb_pretty_free(arr);
-	puts(text);
+	vs_jb_put(top, "codes", arr);
+	return svf_print_object(s, top);
 }
 
 int svf_codes_print(const struct svf *s)
 {
 	struct svf_table *t;
 
-	if (s->json) {
-		print_codes_json(s);
-		return SVF_OK;
-	}
+	if (s->json)
+		return print_codes_json(s);
 	t = svf_table_build(&svf_codes, s);
 	for (int i = 0; i < VS_CHECKS; i++)
 		if (svf_column_shown(s, vs_check_kinds[i].code))

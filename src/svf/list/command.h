@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include "util/json.h"
 
-#define SVF_OWNS 10		/* options with values that a verb may have */
+#define SVF_OWNS 16		/* options of its own that a verb may have */
 
 struct svf {			/* the command line */
+	const char *command;	/* "svf host drain"; NULL: not known */
 	bool json, no_header;
+	bool all;		/* --long: all columns, none wrapped */
 	const char *format;	/* -O: what columns, NULL: the usual ones */
 	const char *sort;	/* --sort: by what, NULL: as they come */
 	bool colour;
@@ -20,8 +22,8 @@ struct svf {			/* the command line */
 	char **argv;
 	bool flag;		/* the verb's own option was given */
 	bool also;		/* so was its other one */
-	const char *own[SVF_OWNS];	/* values of the verb's options, NULL:
-				 * not given */
+	const char *own[SVF_OWNS];	/* values of the verb's options ("" of one
+				 * without a value), NULL: not given */
 };
 
 /*
@@ -43,6 +45,8 @@ enum {				/* svf_col.how */
 	SVF_NAMES = 256,	/* an array of names: as a host list */
 	SVF_OF = 512,		/* (and) a member of row->of */
 	SVF_AT = 1024,		/* no key: a text of row->p, at .at */
+	SVF_WRAP = 4096,	/* wrapped where the table is too wide */
+	SVF_UPPER = 2048,	/* a state, as Slurm writes them: ON_TRIAL */
 };
 struct svf_col {
 	const char *name;	/* -O's word; the title is it in upper case */
@@ -66,7 +70,8 @@ struct svf_opt {
 	const char *arg;	/* "FIELDS"; "=WHEN": after = and may be left
 				 * out; NULL: takes none */
 	const char *what;
-	enum { SVF_OPT_JSON, SVF_OPT_NOHEADER, SVF_OPT_FORMAT, SVF_OPT_SORT,
+	enum { SVF_OPT_JSON, SVF_OPT_NOHEADER, SVF_OPT_LONG,
+	       SVF_OPT_FORMAT, SVF_OPT_SORT,
 	       SVF_OPT_COLOR, SVF_OPT_ITERATE, SVF_OPT_HELP,
 	       SVF_OPT_VERSION, SVF_OPT_OWN } id;
 };
@@ -80,11 +85,10 @@ struct svf_verb {
 	const char *flag;	/* the verb's own option ("--pfs") or NULL */
 	const char *flag_what;	/* what that does */
 	const char *also, *also_what;	/* another one, that changes no columns */
-	const struct svf_opt *own;	/* with values, SVF_OPT_OWN; after the verb
-				 * they go before those of every verb; ended by
-				 * a NULL name; NULL: none */
-	const char *instead;	/* of an option that is refused; NULL: an
-				 * unknown option is a mistake */
+	const struct svf_opt *own;	/* SVF_OPT_OWN; they precede those of every
+				 * verb; ended by a NULL name; NULL: none */
+	const char *instead;	/* printed after the error of an unknown option;
+				 * NULL: nothing */
 	bool reads;		/* --iterate may repeat it, */
 	bool flag_orders;	/* but not with its own option */
 	const struct svf_list *list;	/* its columns, NULL: it has none */

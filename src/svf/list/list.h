@@ -7,25 +7,79 @@
 #include "svf/rpc/rpc.h"
 
 /* ---- show.c ------------------------------------------------------------ */
-/* Ask, and print the report, its notes after it (--json: as it is). */
+/* Prints "svf: WHAT 'ARG'", then where help is. Returns SVF_USAGE. */
+int svf_wrong(const char *what, const char *arg);
+int svf_try(void);	/* Prints where help is. Returns SVF_USAGE. */
+/* Ask, and print the report, its notes after it. */
+struct svf_filter;
 typedef void svf_print_fn(const struct svf *s, struct vs_jdoc *doc);
 int svf_show(const struct svf *s, const char *verb, uint32_t job,
 	     const char *name, svf_print_fn *print);
 /* An exit code for a report that doesn't read as it should, after its line. */
 int svf_read_failed(const struct vs_jdoc *doc);
-/* --json: print the report and free it. */
-int svf_print_json(struct vs_jdoc *doc);
-/* The same, with SVF_NO and a line for each name of s that list[].key hasn't. */
-int svf_print_named(const struct svf *s, struct vs_jdoc *doc, const char *list,
-		    const char *key);
+/* --json: prints the answer with a first member "meta", and frees it. Returns an
+ * exit code, after a line on stderr if the answer is no object. */
+int svf_print_json(const struct svf *s, struct vs_jdoc *doc);
+/* The same of an object that svf made; takes it. */
+int svf_print_object(const struct svf *s, struct json_object *o_take);
 /*
  * A list as a verb: asks, and prints the elements of the report's member verb, as rows
  * of l, which are named in s by their member key; all if s names none. add puts one
- * into the table, NULL: as one row. Notes and unknown names follow on stderr.
+ * into the table, NULL: as one row. keep says which are printed, NULL: all. Notes and
+ * unknown names go to stderr.
  */
 typedef void svf_add_fn(struct svf_table *t, struct vs_j element);
-int svf_show_list(const struct svf *s, const char *verb, const char *key,
-		  const struct svf_list *l, svf_add_fn *add);
+typedef bool svf_keep_fn(const struct svf *s, const struct svf_filter *f,
+			 struct vs_j element);
+struct svf_listing {
+	const char *verb, *key;
+	const struct svf_list *list;
+	const struct svf_filter *filter;	/* for keep */
+};
+int svf_show_list(const struct svf *s, const struct svf_listing *l,
+		  svf_add_fn *add, svf_keep_fn *keep);
+
+/* ---- filter.c: -u, --me, -p, -t and -w of lists ---------------------------------- */
+#define SVF_FILTER_USER { "-u", "--user", "LIST", \
+	"only jobs of these users (names or numbers, with commas between)", \
+	SVF_OPT_OWN }
+#define SVF_FILTER_ME { NULL, "--me", NULL, "only your jobs", SVF_OPT_OWN }
+#define SVF_FILTER_PARTITION(of) { "-p", "--partition", "LIST", \
+	"only " of " of these partitions", SVF_OPT_OWN }
+#define SVF_FILTER_STATES(of) { "-t", "--states", "LIST", \
+	"only " of " in these states (upper or lower case, with commas between)", \
+	SVF_OPT_OWN }
+#define SVF_FILTER_NODELIST(of) { "-w", "--nodelist", "LIST", \
+	"only " of " (a Slurm host list)", SVF_OPT_OWN }
+struct svf_state { const char *name, *brief; };	/* brief: as squeue's, or NULL */
+struct svf_filter {
+	uint32_t *users;
+	char **partitions, **states, **nodes;
+	size_t nusers, npartitions, nstates, nnodes;
+};
+/* The values of the options, NULL: not given. */
+struct svf_filter_words {
+	const char *users, *partitions, *states, *nodes;
+	bool me;
+	const struct svf_state *known;	/* states that there are, ended by NULL */
+};
+/* Returns 0. Returns SVF_USAGE after a line if a state or a host list is wrong,
+ * SVF_NO if there is no such user. f is to be freed in either case. */
+int svf_filter_read(const char *verb, const struct svf_filter_words *w,
+		    struct svf_filter *f);
+void svf_filter_free(struct svf_filter *f);
+/* Does it pass? Always where the option was not given. */
+bool svf_filter_user(const struct svf_filter *f, int64_t uid);
+bool svf_filter_partition(const struct svf_filter *f, const char *list);
+bool svf_filter_state(const struct svf_filter *f, const char *state);
+bool svf_filter_nodes(const struct svf_filter *f, struct vs_j names);
+/* Drops what keep refuses from the answer's list. */
+void svf_filter_apply(const struct svf *s, const struct svf_filter *f,
+		      struct vs_jdoc *doc, const char *list, svf_keep_fn *keep);
+/* s with the names of -w after those of the command line; free() what it returns
+ * after the copy. */
+char **svf_filter_names(const struct svf *s, const struct svf_filter *f,
+			struct svf *copy);
 /* The "notes" of a report, on stderr. */
 void svf_print_notes(struct vs_jdoc *doc);
 
@@ -43,6 +97,8 @@ struct svf_pick *svf_view(const struct svf_list *l, const char *text,
 			  bool sort, size_t *n, struct vs_err *err);
 /* "host, cluster, ...", to be free()d. */
 char *svf_fields(const struct svf_list *l);
+/* A state as Slurm writes them: upper case, "_" for "-". Returns s. */
+char *svf_upper(char *s);
 /* A column's title, to be free()d. */
 char *svf_title(const struct svf_col *col);
 /* \033[...m for the cell of such a column, "" for none. */
@@ -65,10 +121,10 @@ void svf_cell(struct svf_table *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void svf_table_print(const struct svf_table *t, bool no_header);
 void svf_table_free(struct svf_table *t);
-/* "12s", "3m05s", "2h10m", "4d03h" since then (epoch seconds); "" for 0. */
+/* The time since then (epoch seconds), as svf_span() prints it; "" for 0. */
 const char *svf_age(int64_t then, char out[16]);
 #define SVF_DAY "%Y-%m-%dT%H:%M:%S"
-/* The same of so many seconds, "0s" too. */
+/* So many seconds as Slurm prints them: "00:03:05", "4-03:10:00". */
 const char *svf_span(int64_t s, char out[16]);
 /* Epoch seconds on this machine's clock, by strftime's form; "": there is no
  * such time, or it is 0. Returns out. */

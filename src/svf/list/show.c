@@ -10,6 +10,19 @@
 
 #include "list.h"
 #include "util/mem.h"
+#include "vs_config.h"
+
+int svf_try(void)
+{
+	fputs("Try 'svf --help' for more information.\n", stderr);
+	return SVF_USAGE;
+}
+
+int svf_wrong(const char *what, const char *arg)
+{
+	fprintf(stderr, "svf: %s '%s'\n", what, arg);
+	return svf_try();
+}
 
 int svf_show(const struct svf *s, const char *verb, uint32_t job,
 	     const char *name, svf_print_fn *print)
@@ -20,7 +33,7 @@ int svf_show(const struct svf *s, const char *verb, uint32_t job,
 	if (rc)
 		return rc;
 	if (s->json)
-		return svf_print_json(&doc);
+		return svf_print_json(s, &doc);
 	print(s, &doc);
 	svf_print_notes(&doc);
 	rc = svf_read_failed(&doc);
@@ -39,13 +52,26 @@ int svf_read_failed(const struct vs_jdoc *doc)
 	return SVF_AWAY;
 }
 
-/* JSON lets through what svf_clean() replaces: it is escaped, not lost. */
-int svf_print_json(struct vs_jdoc *doc)
-{
-	VS_FREE char *text = vs_jb_pretty_free(doc->root);
+#define SCHEMA 1		/* of the files in schema; +1 if a field changes */
 
-	doc->root = NULL;
-	for (const unsigned char *p = (unsigned char *)text; *p; p++) {
+/* What Slurm's commands have in their --json too: the program and the command. */
+static struct json_object *meta(const struct svf *s)
+{
+	struct json_object *o = vs_jb_obj(NULL), *plugin = vs_jb_obj(NULL);
+
+	vs_jb_str(plugin, "type", "svf");
+	vs_jb_str(plugin, "name", "slurm-vsphere");
+	vs_jb_put(o, "plugin", plugin);
+	vs_jb_str(o, "command", s->command ? s->command : "svf");
+	vs_jb_str(o, "version", PACKAGE_VERSION);
+	vs_jb_int(o, "schema", SCHEMA);
+	return o;
+}
+
+/* JSON lets through what svf_clean() replaces: it is escaped, not lost. */
+static void print_text(const char *text)
+{
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
 		bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f;
 
 		if (c1)
@@ -56,51 +82,74 @@ int svf_print_json(struct vs_jdoc *doc)
 			putchar(*p);
 	}
 	putchar('\n');
+}
+
+int svf_print_object(const struct svf *s, struct json_object *o_take)
+{
+	struct json_object *all = vs_jb_first(o_take, "meta", meta(s));
+	VS_FREE char *text = NULL;
+
+	if (!all) {
+		fputs("svf: slurmctld's answer is not a JSON object (is svf of the same release?)\n",
+		      stderr);
+		return SVF_AWAY;
+	}
+	text = vs_jb_pretty_free(all);
+	print_text(text);
 	return SVF_OK;
 }
 
-int svf_print_named(const struct svf *s, struct vs_jdoc *doc, const char *list,
-		    const char *key)
+int svf_print_json(const struct svf *s, struct vs_jdoc *doc)
 {
-	int unknown = svf_names_check(s, vs_j_opt(vs_j_root(doc), list), key);
-	int rc = svf_print_json(doc);
+	struct json_object *root = doc->root;
 
-	return rc ? rc : unknown;
+	doc->root = NULL;
+	return svf_print_object(s, root);
 }
 
-int svf_show_list(const struct svf *s, const char *verb, const char *key,
-		  const struct svf_list *l, svf_add_fn *add)
+static void rows_print(const struct svf *s, const struct svf_listing *l,
+		       svf_add_fn *add, struct vs_jdoc *doc)
 {
-	struct svf_table *t;
-	struct vs_jdoc doc;
-	struct vs_j all;
-	int rc = svf_ask(verb, 0, "", &doc);
+	struct svf_table *t = svf_table_build(l->list, s);
+	struct vs_j all = vs_j_get(vs_j_root(doc), l->verb);
 
-	if (rc)
-		return rc;
-	if (s->json)
-		return svf_print_named(s, &doc, verb, key);
-	t = svf_table_build(l, s);
-	all = vs_j_get(vs_j_root(&doc), verb);
 	for (size_t i = 0; i < vs_j_len(all); i++) {
 		struct vs_j j = vs_j_at(all, i);
 
-		if (!svf_column_shown(s, vs_j_str(vs_j_get(j, key))))
+		if (!svf_column_shown(s, vs_j_str(vs_j_get(j, l->key))))
 			continue;
 		if (add)
 			add(t, j);
 		else
 			svf_row_add(t, &(struct svf_row){ .j = j });
 	}
-	rc = svf_read_failed(&doc);
-	if (!rc) {
+	if (!doc->err.code)
 		svf_table_print(t, s->no_header);
-		svf_print_notes(&doc);
-		rc = svf_names_check(s, all, key);
-	}
 	svf_table_free(t);
+}
+
+int svf_show_list(const struct svf *s, const struct svf_listing *l,
+		  svf_add_fn *add, svf_keep_fn *keep)
+{
+	struct vs_jdoc doc;
+	int rc = svf_ask(l->verb, 0, "", &doc), unknown;
+
+	if (rc)
+		return rc;
+	unknown = svf_names_check(s, vs_j_opt(vs_j_root(&doc), l->verb),
+				  l->key);
+	if (keep)
+		svf_filter_apply(s, l->filter, &doc, l->verb, keep);
+	if (s->json) {
+		rc = svf_print_json(s, &doc);
+		return rc ? rc : unknown;
+	}
+	rows_print(s, l, add, &doc);
+	rc = svf_read_failed(&doc);
+	if (!rc)
+		svf_print_notes(&doc);
 	vs_jdoc_free(&doc);
-	return rc;
+	return rc ? rc : unknown;
 }
 
 void svf_print_notes(struct vs_jdoc *doc)

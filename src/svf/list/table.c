@@ -14,17 +14,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "list.h"
 #include "util/hostlist.h"
 #include "util/mem.h"
 
+#define WIDE 80			/* of a line that is no terminal's */
+#define NARROW 16		/* the least width of a wrapped column */
+
 struct svf_table {
 	struct svf_list list;
 	struct svf_pick *picks, *sorts;
 	size_t npicks, nsorts;
-	bool chosen, colour;		/* by -O: all of it */
+	bool chosen, colour;		/* by -O or --long: all of it */
 	size_t ncells, cap;
 	char **cells;
 };
@@ -42,8 +47,9 @@ struct svf_table *svf_table_build(const struct svf_list *l, const struct svf *s)
 
 	t->list = *l;
 	t->colour = s && s->colour;
-	if (s && s->format)
-		t->picks = svf_view(l, s->format, false, &t->npicks, &err);
+	if (s && (s->format || s->all))
+		t->picks = svf_view(l, s->format ? s->format : "ALL", false,
+				    &t->npicks, &err);
 	if (s && s->sort)
 		t->sorts = svf_view(l, s->sort, true, &t->nsorts, &err);
 	t->chosen = t->picks != NULL;
@@ -95,6 +101,8 @@ static void put_key(struct svf_table *t, const struct svf_col *col,
 			svf_cell(t, "%" PRId64, n);
 	} else {
 		svf_cell(t, "%s", vs_j_str_or(j, col->how & SVF_BAD ? "" : "-"));
+		if (col->how & SVF_UPPER)
+			svf_upper(t->cells[t->ncells - 1]);
 	}
 }
 
@@ -201,6 +209,94 @@ static void print_row(const struct svf_table *t, char *const *row,
 	putchar('\n');
 }
 
+/* Bytes of the first line of a text that is broken between words, or within a word
+ * that is too long. */
+static int line_bytes(const char *s, int wide)
+{
+	int n = bytes_of(s, wide), at = n;
+
+	if (!s[n] || s[n] == ' ')
+		return n;
+	while (at && s[at - 1] != ' ')
+		at--;
+	return at ? at - 1 : n;
+}
+
+/* The rest of each cell; one that is not wrapped has it on the first line. Returns
+ * false if no cell has more. */
+static bool line_take(const struct svf_table *t, char **rest, char **line,
+		      const int *widths)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < t->npicks; i++) {
+		size_t col = t->picks[i].col;
+		int len = t->list.cols[col].how & SVF_WRAP && widths[i] > 0 ?
+			line_bytes(rest[col], widths[i]) :
+			(int)strlen(rest[col]);
+
+		line[col] = vs_asprintf("%.*s", len, rest[col]);
+		rest[col] += len;
+		rest[col] += strspn(rest[col], " ");
+		more |= rest[col][0] != '\0';
+	}
+	return more;
+}
+
+static void print_wrapped(const struct svf_table *t, char *const *row,
+			  const int *widths, bool colour)
+{
+	size_t n = t->list.ncols;
+	VS_FREE char **rest = vs_calloc(n + 1, sizeof(*rest));
+	VS_FREE char **line = vs_calloc(n + 1, sizeof(*line));
+	bool more = true;
+
+	memcpy(rest, row, n * sizeof(*rest));
+	while (more) {
+		more = line_take(t, rest, line, widths);
+		print_row(t, line, widths, colour);
+		for (size_t i = 0; i < n; i++) {
+			free(line[i]);
+			line[i] = NULL;
+		}
+	}
+}
+
+/* Of a terminal, or 80. */
+static int screen_width(void)
+{
+	const char *env = getenv("COLUMNS");
+	int n = env ? (int)strtol(env, NULL, 10) : 0;
+	struct winsize w;
+
+	if (n > 0)
+		return n;
+	return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) &&
+		w.ws_col ? w.ws_col : WIDE;
+}
+
+/* Makes columns that may be wrapped share what the others leave of the line. */
+static void narrow(const struct svf_table *t, int *widths)
+{
+	int left = screen_width(), n = 0;
+
+	for (size_t i = 0; i < t->npicks; i++) {
+		bool wraps = t->list.cols[t->picks[i].col].how & SVF_WRAP;
+
+		if (widths[i] < 0)
+			continue;
+		left -= (i ? 2 : 0) + (wraps ? 0 : widths[i]);
+		n += wraps;
+	}
+	for (size_t i = 0; i < t->npicks && n; i++) {
+		int share = left / n > NARROW ? left / n : NARROW;
+
+		if (t->list.cols[t->picks[i].col].how & SVF_WRAP &&
+		    widths[i] > share)
+			widths[i] = share;
+	}
+}
+
 /* Columns of what this site doesn't have. */
 static void leave_out(const struct svf_table *t, size_t nrows, int *widths)
 {
@@ -266,10 +362,15 @@ void svf_table_print(const struct svf_table *t, bool no_header)
 	if (!no_header)
 		widen(t, titles, widths);
 	leave_out(t, nrows, widths);
+	if (!t->chosen)
+		narrow(t, widths);
 	if (!no_header)
 		print_row(t, titles, widths, false);
 	for (size_t i = 0; i < nrows; i++)
-		print_row(t, rows[i], widths, t->colour);
+		if (t->chosen)
+			print_row(t, rows[i], widths, t->colour);
+		else
+			print_wrapped(t, rows[i], widths, t->colour);
 	for (size_t i = 0; i < ncols; i++)
 		free(titles[i]);
 }
@@ -309,16 +410,13 @@ const char *svf_span(int64_t s, char out[16])
 		s = 0;
 	if (s > 999LL * 86400)
 		s = 999LL * 86400;
-	if (s < 60)
-		snprintf(out, 16, "%ds", (int)s);
-	else if (s < 3600)
-		snprintf(out, 16, "%dm%02ds", (int)(s / 60), (int)(s % 60));
-	else if (s < 86400)
-		snprintf(out, 16, "%dh%02dm", (int)(s / 3600),
-			 (int)(s / 60 % 60));
+	if (s >= 86400)
+		snprintf(out, 16, "%d-%02d:%02d:%02d", (int)(s / 86400),
+			 (int)(s / 3600 % 24), (int)(s / 60 % 60),
+			 (int)(s % 60));
 	else
-		snprintf(out, 16, "%dd%02dh", (int)(s / 86400),
-			 (int)(s / 3600 % 24));
+		snprintf(out, 16, "%02d:%02d:%02d", (int)(s / 3600),
+			 (int)(s / 60 % 60), (int)(s % 60));
 	return out;
 }
 

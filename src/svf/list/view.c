@@ -33,6 +33,14 @@ char *svf_title(const struct svf_col *col)
 	return s;
 }
 
+char *svf_upper(char *s)
+{
+	for (char *p = s; *p; p++)
+		*p = *p == '-' && p > s && p[1] ? '_' :
+			(char)toupper((unsigned char)*p);
+	return s;
+}
+
 /* ":12", ":.12" or nothing; -1: neither. */
 static int width_of(const char *s, struct svf_pick *pick)
 {
@@ -52,6 +60,16 @@ static int width_of(const char *s, struct svf_pick *pick)
 	return 0;
 }
 
+/* By its field's name or its title. */
+static bool is_named(const struct svf_col *col, const char *word, size_t len)
+{
+	const char *title = col->title ? col->title : col->name;
+
+	return (strlen(col->name) == len &&
+		!strncasecmp(col->name, word, len)) ||
+	       (strlen(title) == len && !strncasecmp(title, word, len));
+}
+
 static int pick_one(const struct svf_list *l, const char *word, bool sort,
 		    struct svf_pick *out, struct vs_err *err)
 {
@@ -62,9 +80,7 @@ static int pick_one(const struct svf_list *l, const char *word, bool sort,
 	if (sort && (*word == '-' || *word == '+'))
 		pick.down = *word++ == '-';
 	len = sort ? strlen(word) : strcspn(word, ":");
-	while (pick.col < l->ncols &&
-	       (strlen(l->cols[pick.col].name) != len ||
-		strncasecmp(l->cols[pick.col].name, word, len)))
+	while (pick.col < l->ncols && !is_named(&l->cols[pick.col], word, len))
 		pick.col++;
 	if (pick.col == l->ncols)
 		return vs_err_set(err, VS_E_REQUEST,
@@ -113,10 +129,10 @@ struct svf_pick *svf_view(const struct svf_list *l, const char *text,
 static const struct { const char *word, *colour; } eyes[] = {
 	{ "down", RED }, { "fail", RED }, { "failing", RED }, { "error", RED },
 	{ "disconnected", RED }, { "quarantined", RED }, { "unknown", RED },
-	{ "hard", RED }, { "warning", YELLOW },
-	{ "yes", YELLOW }, { "avoided", YELLOW }, { "on-trial", YELLOW },
+	{ "hard", RED }, { "warning", YELLOW }, { "required", YELLOW },
+	{ "avoided", YELLOW }, { "on_trial", YELLOW },
 	{ "drained", YELLOW }, { "drain", YELLOW }, { "draining", YELLOW },
-	{ "maintenance", YELLOW }, { "entering-maintenance", YELLOW },
+	{ "maintenance", YELLOW }, { "entering_maintenance", YELLOW },
 	{ "standby", YELLOW }, { "suspended", YELLOW }, { "wait", YELLOW },
 	{ "not_responding", YELLOW }, { "?", YELLOW },
 };

@@ -148,7 +148,7 @@ static int run(const struct svf *s)
 		return rc;
 	doc.root = all;
 	if (s->json)
-		return svf_print_json(&doc);
+		return svf_print_json(s, &doc);
 	m = top_model_new(&doc, NULL);
 	rc = svf_read_failed(&doc);
 	if (!rc)

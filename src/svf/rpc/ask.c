@@ -301,7 +301,7 @@ static int slurm_user_set(struct ask *a, struct vs_err *err)
 static int exit_code(const struct ask *a, const struct vs_err *err)
 {
 	if (a->munge)
-		return SVF_MUNGE;
+		return SVF_AUTH;
 	if (!a->answered)
 		return SVF_AWAY;
 	return err->code == VS_E_RETRY ? SVF_AWAY : SVF_NO;

@@ -12,7 +12,7 @@ enum {				/* exit codes, documented in svf(1) */
 	SVF_NO = 1,		/* answered: no such job, not allowed */
 	SVF_USAGE = 2,
 	SVF_AWAY = 3,		/* no controller answers */
-	SVF_MUNGE = 4,
+	SVF_AUTH = 4,		/* munge refuses */
 	SVF_CONF = 5,		/* a file has an error, or can't be written */
 };
 

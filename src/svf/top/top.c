@@ -287,7 +287,7 @@ static int run(const struct svf *s)
 		fprintf(stderr, s->argc ?
 			"svf: top: nothing is expected after it, not %s\n" :
 			s->json ? "svf: top is for people; svf map --json\n" :
-			"svf: top -n takes seconds from 1 to 3600, not %s\n",
+			"svf: top: --iterate takes seconds from 1 to 3600, not %s\n",
 			s->argc ? s->argv[0] : s->own[0]);
 		return SVF_USAGE;
 	}
@@ -303,7 +303,8 @@ static int run(const struct svf *s)
 }
 
 static const struct svf_opt own[] = {
-	{ "-n", "--every", "SECONDS", "how often it is asked; 2 if not given",
+	{ "-i", "--iterate", "SECONDS",
+	  "ask slurmctld every SECONDS, from 1 to 3600; 2 if not given",
 	  SVF_OPT_OWN },
 	{ 0 }
 };

@@ -167,33 +167,33 @@ static void put_cards(struct svf_table *t, const struct svf_row *row)
 
 #define CAN_COLS							\
 	{ .name = "vmotion", .put = put_vmotion,			\
-	  .what = "may a VM with it move to another host while it is on: yes, no, from a release on (8.0U2+), or vendor: where the device's driver can" }, \
-	{ .name = "snapshot", .put = put_snapshot,		\
-	  .what = "the same of snapshots" },				\
+	  .what = "can a VM with it move to another host while it is on: yes, no, from a release on (8.0U2+), or vendor: if the device's driver can" }, \
+	{ .name = "snapshot", .how = SVF_EXTRA, .put = put_snapshot,	\
+	  .what = "can the VM have snapshots" },			\
 	{ .name = "ha", .put = put_ha,					\
-	  .what = "of HA, which starts it again on another host" },	\
-	{ .name = "drs-place", .put = put_drs_place,		\
-	  .what = "of DRS, which chooses its host at power-on" },	\
-	{ .name = "drs-move", .put = put_drs_move,		\
-	  .what = "and moves it while it is on" },			\
-	{ .name = "hot-add", .put = put_hot_add,		\
-	  .what = "of adding the device to a VM that is on" },		\
-	{ .name = "instant", .put = put_instant,		\
-	  .what = "of instant clones (Clone=instant)" },		\
+	  .what = "can HA start the VM again on another host" },	\
+	{ .name = "drs-place", .how = SVF_EXTRA, .put = put_drs_place,	\
+	  .what = "can DRS choose its host at power-on" },		\
+	{ .name = "drs-move", .how = SVF_EXTRA, .put = put_drs_move,	\
+	  .what = "can DRS move the VM while it is on" },		\
+	{ .name = "hot-add", .how = SVF_EXTRA, .put = put_hot_add,	\
+	  .what = "can the device be added to a VM that is on" },	\
+	{ .name = "instant", .put = put_instant,			\
+	  .what = "can it be in an instant clone (Clone=instant)" },	\
 	{ .name = "memory", .put = put_memory,				\
 	  .what = "full: all memory of its VM is reserved" }
 
 static const struct svf_col cols[] = {
 	{ .name = "type", .put = put_type, .what = "Type= of vsphere.conf(5)" },
 	{ .name = "site", .put = put_site,
-	  .what = "the adapters of vsphere.conf that are of it; ? if the file can't be read" },
+	  .what = "the adapters of vsphere.conf with this type; ? if the file can't be read" },
 	CAN_COLS,
 	{ .name = "hw", .how = SVF_RIGHT, .put = put_hw,
 	  .what = "the least VM hardware version" },
-	{ .name = "since", .how = SVF_EXTRA, .put = put_since,
-	  .what = "the release of vSphere that brought it" },
-	{ .name = "needs", .put = put_needs,
-	  .what = "what else it wants" },
+	{ .name = "release", .how = SVF_EXTRA, .put = put_since,
+	  .what = "the first release of vSphere that has it" },
+	{ .name = "requirements", .how = SVF_WRAP, .put = put_needs,
+	  .what = "what else it requires" },
 };
 static const struct svf_list types = SVF_LIST(cols);
 
@@ -202,8 +202,8 @@ static const struct svf_col site_cols[] = {
 	  .what = "AdapterName= of vsphere.conf(5), the Slurm feature" },
 	{ .name = "type", .put = put_type, .what = "its type" },
 	{ .name = "network", .put = put_network, .what = "its port group" },
-	{ .name = "cards", .how = SVF_RIGHT, .put = put_cards,
-	  .what = "of each VM" },
+	{ .name = "nics", .how = SVF_RIGHT, .put = put_cards,
+	  .what = "the number of these NICs or devices in each VM" },
 	CAN_COLS,
 };
 static const struct svf_list adapters = SVF_LIST(site_cols);
@@ -242,11 +242,10 @@ static struct json_object *adapter_json(const struct vs_conf_adapter *a)
 	return o;
 }
 
-static void print_json(const struct svf *s, const struct site *site)
+static int print_json(const struct svf *s, const struct site *site)
 {
 	struct json_object *top = vs_jb_obj(NULL), *kinds = vs_jb_arr();
 	struct json_object *list = vs_jb_arr();
-	VS_FREE char *text = NULL;
 
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++)
 		if (s->flag || svf_column_shown(s, vs_adapter_kinds[i].name))
@@ -262,8 +261,7 @@ static void print_json(const struct svf *s, const struct site *site)
 		vs_jb_put(top, "adapters", list);
 	if (site->unread)
 		vs_jb_free(list);
-	text = vs_jb_pretty_free(top);
-	puts(text);
+	return svf_print_object(s, top);
 }
 
 static size_t add_types(const struct svf *s, const struct site *site,
@@ -325,7 +323,7 @@ static int run(const struct svf *s)
 		fprintf(stderr, "svf: %s\n", svf_clean(site.unread));
 		rc = SVF_CONF;
 	} else if (s->json) {
-		print_json(s, &site);
+		rc = print_json(s, &site);
 	} else {
 		rc = print_table(s, &site);
 	}
@@ -339,10 +337,11 @@ static int run(const struct svf *s)
 const struct svf_verb svf_adapters = {
 	.name = "adapters", .args = "[NAME...]", .run = run,
 	.flag = "--site",
-	.flag_what = "one line per AdapterName= of vsphere.conf, not per type",
+	.flag_what = "print one line per AdapterName= of vsphere.conf, instead of per type",
 	.list = &types, .flagged = &adapters,
-	.what = "what each type of adapter allows and needs",
+	.what = "what each type of adapter permits and requires",
 	.help =
-"The table that slurm-vsphere itself goes by. \"8.0U2+\" is from that release of\n"
-"vSphere on, \"vendor\" where the device's driver can. Needs no slurmctld.\n",
+"slurm-vsphere uses the same table. \"8.0U2+\" means from that release of vSphere\n"
+"on, \"vendor\" if the device's driver can. --long prints all columns. svf adapters\n"
+"does not ask slurmctld.\n",
 };

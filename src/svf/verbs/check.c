@@ -2,7 +2,7 @@
 /*
  * svf check: errors in the site's set-up, and the commands that fix them. For
  * an operator all is read again first; findings about hosts come from what
- * vCenter has streamed. Exits 1 if something hard is found.
+ * vCenter has streamed. Exits 1 if a hard finding is listed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,17 +34,16 @@ static void put_object(struct svf_table *t, const struct svf_row *row)
 
 static const struct svf_col cols[] = {
 	{ .name = "severity", .how = SVF_STATE, .key = "severity",
-	  .what = "hard (it takes no job), warning or unknown" },
-	{ .name = "code", .key = "code", .what = "of the kind of finding" },
+	  .what = "hard (the object takes no job), warning or unknown" },
+	{ .name = "code", .key = "code", .what = "the code of the finding" },
 	{ .name = "object", .put = put_object,
-	  .what = "what it is found of: a host, perhaps one PF of it, a template, slurm.conf" },
-	{ .name = "is", .key = "is", .what = "what is" },
-	{ .name = "should", .key = "should",
-	  .title = "SHOULD_BE", .what = "what should be" },
-	{ .name = "why", .how = SVF_EXTRA, .key = "why",
+	  .what = "the host, with or without one PF of it, the template, or slurm.conf" },
+	{ .name = "actual", .key = "is", .what = "the actual state" },
+	{ .name = "expected", .key = "should", .what = "the expected state" },
+	{ .name = "reason", .how = SVF_EXTRA, .key = "why",
 	  .what = "why it matters" },
 	{ .name = "fix", .how = SVF_EXTRA, .key = "fix",
-	  .what = "the commands that mend it, for operators" },
+	  .what = "the commands that fix it, for operators" },
 };
 static const struct svf_list list = SVF_LIST(cols);
 
@@ -167,7 +166,7 @@ static int run(const struct svf *s)
 		return rc;
 	rc = print(s, &doc);
 	if (s->json && (rc == SVF_OK || rc == SVF_NO))
-		svf_print_json(&doc);
+		svf_print_json(s, &doc);
 	vs_jdoc_free(&doc);
 	return rc;
 }
@@ -175,22 +174,23 @@ static int run(const struct svf *s)
 const struct svf_verb svf_check = {
 	.name = "check", .args = "[CODE|OBJECT...]", .run = run, .reads = true,
 	.flag = "--codes",
-	.flag_what = "all that can be found: code, severity, what and why",
+	.flag_what = "print every code that there is: severity, description and reason",
 	.also = "--strict", .also_what = "exit with 1 for warnings too",
 	.list = &list, .flagged = &svf_codes, .names = SVF_NAMES_HOST,
-	.what = "what of hosts, templates and slurm.conf isn't as it should be",
+	.what = "errors of hosts, templates and slurm.conf, with their fixes",
 	.help =
-"hard: what it speaks of takes no job until it is mended; warning: jobs run, but\n"
-"slower or less safely; unknown: it can't be told. For operators vCenter is read\n"
-"anew first, and the commands that mend each finding follow: nothing here runs\n"
-"them, for neither svf nor the account of vCenter's may change a host. CODE or\n"
-"OBJECT (a host, a template) leaves out all else. Exits with 1 if anything hard\n"
-"is found.\n",
+"  hard     the object takes no job until the error is fixed\n"
+"  warning  jobs run, but slower or less safely\n"
+"  unknown  vCenter does not show it\n"
+"For operators slurmctld reads vCenter again first, and the commands that fix each\n"
+"finding follow. svf does not run them: neither svf nor its account in vCenter may\n"
+"change a host. CODE or OBJECT (a host, a template) restricts the list. svf exits\n"
+"with 1 if a hard finding is listed.\n",
 	.more =
-"What is found of a host is as vCenter streams it, so that a change is known\n"
-"within seconds and told in slurmctld's log when it comes and when it goes.\n"
-"A driver, firmware or ESXi build is held against what most hosts have. A hard\n"
-"finding of a physical function (mtu, link-down) keeps new VMs from it; svf hosts\n"
-"says why. Of a template or datastore it keeps jobs waiting, with the finding as\n"
-"their reason.\n",
+"vCenter streams the state of hosts, so that slurmctld knows a change within\n"
+"seconds. slurmctld's log has each finding when it appears and when it ends. A\n"
+"driver, firmware or ESXi build is compared with those of most hosts. A hard\n"
+"finding of a physical function (mtu, link-down) keeps new VMs off it, and\n"
+"svf hosts shows the reason. A hard finding of a template or datastore keeps jobs\n"
+"pending, with the finding as their reason.\n",
 };

@@ -56,10 +56,9 @@ static void print_record(const struct vs_conf_record *r)
 		putchar('\n');
 }
 
-static void print_file_json(const struct vs_conf_file *f)
+static int print_file_json(const struct svf *s, const struct vs_conf_file *f)
 {
 	struct json_object *top = vs_jb_obj(NULL), *arr = vs_jb_arr();
-	VS_FREE char *text = NULL;
 	bool is_default;
 
 	for (size_t i = 0; i < f->nrecords; i++) {
@@ -78,8 +77,7 @@ static void print_file_json(const struct vs_conf_file *f)
 	}
 	vs_jb_str(top, "file", f->path);
 	vs_jb_put(top, "records", arr);
-	text = vs_jb_pretty_free(top);
-	puts(text);
+	return svf_print_object(s, top);
 }
 
 static int check(const struct svf *s, const char *path)
@@ -94,7 +92,7 @@ static int check(const struct svf *s, const char *path)
 		fprintf(stderr, "svf: %s\n", svf_clean(err.text));
 		rc = SVF_CONF;
 	} else if (s->json) {
-		print_file_json(&f);
+		rc = print_file_json(s, &f);
 	} else {
 		printf("# %s\n", path);
 		for (size_t i = 0; i < f.nrecords; i++)
@@ -107,10 +105,9 @@ static int check(const struct svf *s, const char *path)
 
 /* ---- the table --------------------------------------------------------- */
 
-static void print_keys_json(void)
+static int print_keys_json(const struct svf *s)
 {
-	struct json_object *arr = vs_jb_arr();
-	VS_FREE char *text = NULL;
+	struct json_object *top = vs_jb_obj(NULL), *arr = vs_jb_arr();
 
 	for (size_t k = 0; k < vs_conf_nkeys; k++) {
 		const struct vs_conf_key *key = &vs_conf_keys[k];
@@ -125,8 +122,8 @@ static void print_keys_json(void)
 		vs_jb_str(o, "doc", key->doc);
 		vs_jb_add(arr, o);
 	}
-	text = vs_jb_pretty_free(arr);
-	puts(text);
+	vs_jb_put(top, "keys", arr);
+	return svf_print_object(s, top);
 }
 
 /* The meaning, and what may be given. */
@@ -165,13 +162,13 @@ static void put_meaning(struct svf_table *t, const struct svf_row *row)
 
 static const struct svf_col cols[] = {
 	{ .name = "line", .put = put_line,
-	  .what = "the key that begins its line; - if it may stand anywhere" },
+	  .what = "the key that opens its line; - of a global key" },
 	{ .name = "key", .how = SVF_AT,
 	  .at = offsetof(struct vs_conf_key, key), .what = "the key" },
 	{ .name = "default", .put = put_default,
 	  .what = "its default, (required), or - for none" },
-	{ .name = "meaning", .put = put_meaning,
-	  .what = "what it means and what may be given" },
+	{ .name = "meaning", .how = SVF_WRAP, .put = put_meaning,
+	  .what = "its meaning and its values" },
 };
 static const struct svf_list list = SVF_LIST(cols);
 
@@ -179,10 +176,8 @@ static int print_keys(const struct svf *s)
 {
 	struct svf_table *t;
 
-	if (s->json) {
-		print_keys_json();
-		return SVF_OK;
-	}
+	if (s->json)
+		return print_keys_json(s);
 	t = svf_table_build(&list, s);
 	for (size_t k = 0; k < vs_conf_nkeys; k++)
 		svf_row_add(t, &(struct svf_row){ .p = &vs_conf_keys[k] });

@@ -11,16 +11,19 @@
 #include "verbs.h"
 #include "util/mem.h"
 
+enum { AT, REQUEUE, DRY_RUN, OPTIONS };	/* svf.own[] */
+
 /* ---- what becomes of the VMs ---------------------------------------------------- */
 
 static const struct svf_col cols[] = {
-	{ .name = "node", .how = SVF_NEED, .key = "node", .what = "whose VM is on there" },
-	{ .name = "job", .how = SVF_RIGHT | SVF_INT, .key = "job",
-	  .what = "the job that has it" },
-	{ .name = "will", .how = SVF_STATE | SVF_NEED, .key = "will",
-	  .what = "move: to another host, with the job; stay: until the job ends; requeue: the job is; off: it is idle, and goes off" },
-	{ .name = "why", .key = "why",
-	  .what = "why it can't move" },
+	{ .name = "node", .how = SVF_NEED, .key = "node",
+	  .what = "the node whose VM is on there" },
+	{ .name = "jobid", .how = SVF_RIGHT | SVF_INT, .key = "job",
+	  .what = "the job on it" },
+	{ .name = "outcome", .how = SVF_STATE | SVF_NEED, .key = "will",
+	  .what = "move: the VM moves to another host with its job; stay: it stays until the job ends; requeue: the job is requeued; off: the VM is idle and is powered off" },
+	{ .name = "reason", .key = "why",
+	  .what = "why the VM can't move" },
 };
 static const struct svf_list list = SVF_LIST(cols);
 
@@ -41,15 +44,15 @@ static char *safe_words(struct vs_j top)
 	char clock[32];
 
 	if (vs_j_bool_or(vs_j_opt(top, "safe"), false))
-		return vs_strdup("; none of ours is on there: safe now");
+		return vs_strdup("; no managed VM is on there: safe now");
 	if (!jobs && moves)
-		return vs_strdup("; jobs leave with their VMs");
+		return vs_strdup("; jobs move with their VMs");
 	if (!jobs)
-		return vs_strdup("; idle VMs go off");
+		return vs_strdup("; idle VMs are powered off");
 	put_clock(at, clock);
 	return vs_asprintf("; %" PRId64 " job%s there, safe %s%s", jobs,
 			   jobs == 1 ? " runs" : "s run",
-			   at ? "at " : "when nobody knows", at ? clock : "");
+			   at ? "at " : "at an unknown time", at ? clock : "");
 }
 
 static char *drained_words(struct vs_j top)
@@ -70,9 +73,9 @@ static char *drained_words(struct vs_j top)
 
 static int wrong(void)
 {
-	fputs("svf: host: drain HOST [--at TIME] [--requeue] [REASON], plan HOST [--requeue] or resume HOST is expected\n",
+	fputs("svf: host: drain HOST [--at TIME] [--requeue] [--dry-run] [REASON] or resume HOST is expected; svf hosts lists hosts\n",
 	      stderr);
-	return SVF_USAGE;
+	return svf_try();
 }
 
 /* The answer's first line, then a row for each VM. */
@@ -82,7 +85,7 @@ static int finish(const struct svf *s, struct vs_jdoc *doc, char *line_take)
 	int rc;
 
 	if (s->json)
-		return svf_print_json(doc);
+		return svf_print_json(s, doc);
 	rc = svf_read_failed(doc);
 	if (!rc) {
 		if (line)
@@ -95,32 +98,39 @@ static int finish(const struct svf *s, struct vs_jdoc *doc, char *line_take)
 
 static int drain(const struct svf *s)
 {
-	VS_FREE char *text = svf_args_join(s, s->flag ? 3 : 2, " ");
+	VS_FREE char *text = svf_args_join(s, 2, " ");
 	struct vs_jdoc doc;
 	int64_t at = 0;
 	int rc;
 
-	if (s->flag)
-		at = svf_start_parse(s->argv[2], (int64_t)time(NULL));
-	if (s->flag && at <= 0) {
+	if (s->own[AT])
+		at = svf_start_parse(s->own[AT], (int64_t)time(NULL));
+	if (s->own[AT] && at <= 0) {
 		fprintf(stderr, "svf: host: TIME is 14:00, 2026-03-01T14:00 or now+2hours, not %s\n",
-			s->argv[2]);
+			s->own[AT]);
 		return SVF_USAGE;
 	}
 	if (!svf_reason_fits("host", text))
 		return SVF_USAGE;
-	rc = svf_request_at(s->also ? "drain-requeue" : "drain", s->argv[1],
-			    text, at, &doc);
+	rc = svf_request_at(s->own[REQUEUE] ? "drain-requeue" : "drain",
+			    s->argv[1], text, at, &doc);
 	return rc ? rc : finish(s, &doc, drained_words(vs_j_root(&doc)));
 }
 
-static int plan(const struct svf *s)
+/* What a drain would do now. */
+static int dry_run(const struct svf *s)
 {
 	struct vs_jdoc doc;
 	struct vs_j nodes;
-	int rc = svf_request(s->also ? "leave-requeue" : "leave", s->argv[1],
-			     "", &doc);
+	int rc;
 
+	if (s->own[AT]) {
+		fputs("svf: host: --dry-run shows a drain that begins now: it takes no --at\n",
+		      stderr);
+		return svf_try();
+	}
+	rc = svf_request(s->own[REQUEUE] ? "leave-requeue" : "leave",
+			 s->argv[1], "", &doc);
 	if (rc)
 		return rc;
 	nodes = vs_j_opt(vs_j_root(&doc), "nodes");
@@ -147,44 +157,61 @@ static int resume(const struct svf *s)
 static int run_host(const struct svf *s)
 {
 	const char *what = s->argc ? s->argv[0] : "";
+	bool options = s->own[AT] || s->own[REQUEUE] || s->own[DRY_RUN];
 
-	if (!strcmp(what, "drain") && s->argc >= (s->flag ? 3 : 2))
-		return drain(s);
-	if (!strcmp(what, "plan") && s->argc == 2 && !s->flag)
-		return plan(s);
-	if (!strcmp(what, "resume") && s->argc == 2 && !s->flag && !s->also)
+	if (!strcmp(what, "plan")) {
+		fprintf(stderr, "svf: host: plan was removed: svf host drain --dry-run %s\n",
+			s->argc > 1 ? s->argv[1] : "HOST");
+		return svf_try();
+	}
+	if (!strcmp(what, "drain") && s->argc >= 2)
+		return s->own[DRY_RUN] ? dry_run(s) : drain(s);
+	if (!strcmp(what, "resume") && s->argc == 2 && !options)
 		return resume(s);
 	return wrong();
 }
 
 static const struct svf_word host_words[] = {
-	{ "drain", "HOST [--at TIME] [REASON...]", "no VM is placed on the host any more; VMs leave with their jobs running where their adapter allows vMotion and another host of the cluster has room; other nodes whose VM is on there are drained, idle ones powered down, running jobs finish; a suspended VM stays. Says what becomes of each and when the last job ends, and so does reservation vsphere_HOST in Slurm. Outlives restarts. REASON is of 119 bytes at most" },
-	{ "plan", "HOST", "says what would become of each VM there, as of now, and orders nothing" },
-	{ "resume", "HOST", "ends that, and whatever else slurm-vsphere holds against the host. Look at svf hosts first" },
+	{ "drain", "[--at TIME] [--requeue] [--dry-run] HOST [REASON...]", "place no more VMs on the host. VMs move away with their running jobs where their adapter allows vMotion and another host of the cluster has capacity. Other nodes with VMs there are drained: idle ones are powered down, running jobs finish. A suspended VM stays. The answer names the outcome for each node and the end of the last job, as reservation vsphere_HOST does in Slurm. A drain outlives restarts. REASON has at most 119 bytes" },
+	{ "resume", "HOST", "end the drain, and clear every other reason that slurm-vsphere has against the host. Look at svf hosts first" },
 	{ 0 }
 };
 
+static const struct svf_opt own[] = {
+	[AT] = { NULL, "--at", "TIME",
+		"with drain: drain from TIME on (14:00, 2026-03-01T14:00, now+2hours). Until then the host takes only VMs of jobs that end before TIME",
+		SVF_OPT_OWN },
+	[REQUEUE] = { NULL, "--requeue", NULL,
+		"with drain: jobs whose VMs can't move are requeued when the drain begins; jobs that may not be requeued end",
+		SVF_OPT_OWN },
+	[DRY_RUN] = { NULL, "--dry-run", NULL,
+		"with drain: print what would happen to each VM, and change nothing",
+		SVF_OPT_OWN },
+	[OPTIONS] = { 0 }
+};
+
 const struct svf_verb svf_host = {
-	.name = "host", .args = "drain|plan|resume HOST", .words = host_words,
-	.flag = "--at", .flag_what = "drain from TIME on (14:00, 2026-03-01T14:00, now+2hours); until then the host takes VMs of jobs that end before it, and no others",
-	.also = "--requeue",
-	.also_what = "with drain: jobs whose VMs can't leave are requeued when the drain begins, and those that may not be are ended; with plan: what that would mean",
+	.name = "host", .args = "drain|resume HOST", .words = host_words,
+	.own = own,
 	.run = run_host, .list = &list, .names = SVF_NAMES_HOST,
-	.what = "keep VMs away from a host, or no longer",
+	.what = "keep VMs off a host, or take it back",
 	.help =
-"While VMs of running jobs are on a host that is drained, enters maintenance or\n"
-"will be drained (--at), Slurm has a reservation vsphere_HOST (MAINT, IGNORE_JOBS,\n"
-"user root) of their nodes, which ends when the host is safe: with the last job's\n"
-"time limit. It goes with the last VM, and comes back if it is deleted meanwhile;\n"
-"one of which somebody has changed users, accounts, flags or comment is left alone,\n"
-"nodes and times are put right. A time limit counts from the launch, so that\n"
-"a boot shortly before --at TIME comes on top of it.\n"
-"What else is held against a host: that a VM failed to start on it lately\n"
-"(avoided), that three nodes in a row did (quarantined: no VM for 5 minutes,\n"
-"then a single one is tried, and after each failure the pause doubles, up to an\n"
-"hour; on-trial meanwhile), or that a physical function isn't what it was:\n"
-"another NIC or another address, or it has virtual functions that another one\n"
-"lost. That happens when a card is added or moved, because max_vfs of a driver\n"
-"counts in PCI order; what svf hosts --pfs shows now is taken for right.\n"
+"A reservation vsphere_HOST (MAINT, IGNORE_JOBS, user root) exists in Slurm while\n"
+"VMs with jobs are on a host that is drained, enters maintenance or will be\n"
+"drained (--at). It holds the nodes of these VMs and ends when the host is safe:\n"
+"at the last job's time limit. slurm-vsphere deletes it with the last VM, and\n"
+"creates it again if it is deleted before. If a user changed its users, accounts,\n"
+"flags or comment, slurm-vsphere corrects only its nodes and times. A time limit\n"
+"counts from the launch, so a boot shortly before --at TIME adds to it.\n"
+"\n"
+"Other states that keep VMs off a host:\n"
+"  AVOIDED: a VM failed to start on it lately.\n"
+"  QUARANTINED: three nodes in a row failed to start on it. It gets no VM for 5\n"
+"  minutes, then a single one (ON_TRIAL). Each failure doubles the pause, up to\n"
+"  an hour.\n"
+"  A physical function changed: it is another NIC, has another address, or has\n"
+"  virtual functions that another one lost. Adding or moving a NIC does this,\n"
+"  because max_vfs of a driver counts in PCI order. resume accepts what\n"
+"  svf hosts --pfs shows now.\n"
 "(root, SlurmUser, operators)\n",
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * svf hosts: what each ESXi host has left. One line per host, with --pfs one
- * per physical function. Suspect VMs count as foreign, as they do in the
+ * svf hosts: the capacity of each ESXi host. One line per host, with --pfs one
+ * per physical function. Unverified VMs count as foreign, as they do in the
  * ledger.
  */
 #include <inttypes.h>
@@ -25,10 +25,12 @@ static void put_free(struct svf_table *t, const struct svf_row *row)
 	if (vs_j_null(free))
 		svf_cell(t, "?");
 	else
-		svf_cell(t, "%" PRId64, vs_j_int(free));
+		svf_cell(t, "%" PRId64, vs_j_int(free) < 0 ? 0 :
+			 vs_j_int(free));
 }
 
-/* free/total, in units of `unit`; "-" for what isn't known. */
+/* free/total, in units of `unit`; "-" for what isn't known. An over-committed
+ * host has 0 free: its reason says by how much. */
 static void put_room(struct svf_table *t, struct vs_j host,
 		     const char *free_key, const char *total_key, int64_t unit)
 {
@@ -43,10 +45,10 @@ static void put_room(struct svf_table *t, struct vs_j host,
 		svf_cell(t, "%" PRId64 "/%" PRId64, room / unit, total / unit);
 }
 
-/* " (until 14:05)" on this machine's clock. */
+/* " (until 2026-03-01T14:05:00)" on this machine's clock. */
 static void put_until(int64_t at, char out[32])
 {
-	svf_clock(at, " (until %H:%M)", out);
+	svf_clock(at, " (until " SVF_DAY ")", out);
 }
 
 static void put_reasons(struct svf_table *t, const struct svf_row *row)
@@ -72,12 +74,12 @@ static void put_ids(struct svf_table *t, const struct svf_row *row)
 		 label[0] ? "/" : "", label);
 }
 
-static void put_ghz(struct svf_table *t, const struct svf_row *row)
+static void put_cpu(struct svf_table *t, const struct svf_row *row)
 {
 	put_room(t, row->j, "cpu_mhz_free", "cpu_mhz_total", 1000);
 }
 
-static void put_gb(struct svf_table *t, const struct svf_row *row)
+static void put_memory(struct svf_table *t, const struct svf_row *row)
 {
 	put_room(t, row->j, "memory_mb_free", "memory_mb_total", 1024);
 }
@@ -92,53 +94,57 @@ static void put_vms(struct svf_table *t, const struct svf_row *row)
 /* of: "vfs_" in a host's row, "" in a PF's. */
 #define VFS_COLS(of, others)						\
 	{ .name = "vfs", .how = SVF_RIGHT | SVF_INT, .key = of "total",	\
-	  .what = "virtual functions there are" },			\
-	{ .name = "ours", .how = SVF_RIGHT | SVF_INT, .key = of "ours",	\
+	  .what = "the number of virtual functions" },			\
+	{ .name = "managed", .how = SVF_RIGHT | SVF_INT, .key = of "ours", \
 	  .what = "in use by powered-on VMs of this Slurm cluster" },	\
 	{ .name = "foreign", .how = SVF_RIGHT | SVF_INT, others,	\
-	  .what = "in use by any other VM, those of doubtful ownership included" }, \
-	{ .name = "held", .how = SVF_RIGHT | SVF_INT, .key = of "held",	\
-	  .what = "given to a node whose VM does not show it in use yet" }, \
+	  .what = "in use by any other VM, unverified ones included" },	\
+	{ .name = "reserved", .how = SVF_RIGHT | SVF_INT, .key = of "held", \
+	  .what = "reserved for a node whose VM does not use it yet" },	\
 	{ .name = "free", .how = SVF_RIGHT | SVF_STATE, .put = put_free,	\
-	  .what = "the rest; ? if a VM on that host can't be read, below 0 if VFs that are in use have gone" }
+	  .what = "the rest; ? if a VM on that host can't be read" }
 
 static const struct svf_col cols[] = {
 	{ .name = "host", .how = SVF_NEED, .key = "host", .what = "the ESXi host" },
 	{ .name = "cluster", .how = SVF_EXTRA, .key = "cluster",
-	  .what = "vCenter's cluster it belongs to" },
+	  .what = "its cluster in vCenter" },
 	{ .name = "leaf", .how = SVF_EXTRA, .key = "leaf",
 	  .what = "its leaf switch, from the ESXiHost lines" },
-	{ .name = "state", .how = SVF_STATE | SVF_NEED, .key = "state",
-	  .what = "up, avoided, quarantined, on-trial, drained, maintenance, entering-maintenance, standby, disconnected or unknown" },
+	{ .name = "state", .how = SVF_STATE | SVF_UPPER | SVF_NEED,
+	  .key = "state",
+	  .what = "UP, AVOIDED, QUARANTINED, ON_TRIAL, DRAINING (VMs are on it), DRAINED (none is), MAINTENANCE, ENTERING_MAINTENANCE, STANDBY, DISCONNECTED or UNKNOWN" },
 	{ .name = "pfs", .how = SVF_RIGHT | SVF_INT, .key = "pfs_total",
-	  .what = "physical functions with SR-IOV" },
+	  .what = "the number of physical functions with SR-IOV" },
 	VFS_COLS("vfs_", .key = "vfs_foreign"),
-	{ .name = "devices", .title = "DEVICES_FREE/ALL",
+	{ .name = "devices", .title = "DEVICES(FREE/TOTAL)",
 	  .how = SVF_RIGHT | SVF_IF, .put = put_devices,
-	  .what = "devices that VMs get whole: not given to any, and all (profiles of one GPU count it each); only where there are some" },
-	{ .name = "ghz", .title = "GHZ_FREE/ALL", .how = SVF_RIGHT | SVF_EXTRA,
-	  .put = put_ghz, .what = "CPU that is not reserved, and all there is, in GHz" },
-	{ .name = "gb", .title = "GB_FREE/ALL", .how = SVF_RIGHT | SVF_EXTRA,
-	  .put = put_gb, .what = "the same of memory, in GB" },
-	{ .name = "vms", .title = "VMS_OURS/OTHER", .how = SVF_RIGHT | SVF_EXTRA,
-	  .put = put_vms, .what = "VMs on it: of this Slurm cluster, others" },
+	  .what = "devices that VMs get whole: free ones, and all (profiles of one GPU count it each); only where there are some" },
+	{ .name = "cpu_ghz", .title = "CPU_GHZ(FREE/TOTAL)",
+	  .how = SVF_RIGHT | SVF_EXTRA, .put = put_cpu,
+	  .what = "CPU in GHz, as vCenter counts it: not reserved, and all" },
+	{ .name = "mem_gb", .title = "MEM_GB(FREE/TOTAL)",
+	  .how = SVF_RIGHT | SVF_EXTRA, .put = put_memory,
+	  .what = "memory in GB: not reserved, and all" },
+	{ .name = "vms", .title = "VMS(MANAGED/OTHER)",
+	  .how = SVF_RIGHT | SVF_EXTRA, .put = put_vms,
+	  .what = "VMs on it: of this Slurm cluster, and others" },
 	{ .name = "reason", .how = SVF_BAD, .put = put_reasons,
-	  .what = "why VMs are kept away from it, and until when" },
+	  .what = "why it gets no VMs, and until when" },
 };
 static const struct svf_list hosts = SVF_LIST(cols);
 
 static const struct svf_col pf_cols[] = {
 	{ .name = "host", .how = SVF_NEED | SVF_OF, .key = "host", .what = "the ESXi host" },
-	{ .name = "state", .how = SVF_STATE | SVF_NEED | SVF_OF, .key = "state",
-	  .what = "the host's, as without --pfs" },
-	{ .name = "pf", .how = SVF_NEED, .key = "pci", .what = "the physical function's PCI address, or the first's of devices that are alike" },
+	{ .name = "state", .how = SVF_STATE | SVF_UPPER | SVF_NEED | SVF_OF,
+	  .key = "state", .what = "the host's state" },
+	{ .name = "pf", .how = SVF_NEED, .key = "pci", .what = "the physical function's PCI address, or the first of several equal devices" },
 	{ .name = "device", .how = SVF_IF, .put = put_ids,
-	  .what = "of devices that VMs get whole: vendor and device, and their hardware label, or the DVX class or vGPU profile; the numbers are of such devices then" },
+	  .what = "of devices that VMs get whole: vendor and device, and their hardware label, or the DVX class or vGPU profile; the numbers count such devices then" },
 	{ .name = "nic", .key = "pnic", .what = "its name on the host" },
 	{ .name = "network", .key = "switch",
-	  .what = "the distributed switch that it is an uplink of" },
+	  .what = "the distributed switch of which it is an uplink" },
 	{ .name = "numa", .how = SVF_EXTRA | SVF_RIGHT | SVF_INT, .key = "numa",
-	  .what = "the host's NUMA node it is on" },
+	  .what = "its NUMA node on the host" },
 	VFS_COLS("", .put = put_foreign),
 };
 static const struct svf_list pfs = SVF_LIST(pf_cols);
@@ -152,18 +158,57 @@ static void put_pfs(struct svf_table *t, struct vs_j host)
 						  .of = host });
 }
 
+/* ---- the verb -------------------------------------------------------------- */
+
+enum { STATES, NODELIST, OPTIONS };	/* svf.own[] */
+
+static const struct svf_opt own[] = {
+	[STATES] = SVF_FILTER_STATES("hosts"),
+	[NODELIST] = SVF_FILTER_NODELIST("these hosts"),
+	[OPTIONS] = { 0 }
+};
+
+static const struct svf_state states[] = {
+	{ "UP", NULL }, { "AVOIDED", NULL }, { "QUARANTINED", NULL },
+	{ "ON_TRIAL", NULL }, { "DRAINING", "DRNG" }, { "DRAINED", "DRAIN" },
+	{ "MAINTENANCE", "MAINT" }, { "ENTERING_MAINTENANCE", NULL },
+	{ "STANDBY", NULL }, { "DISCONNECTED", NULL }, { "UNKNOWN", "UNK" },
+	{ 0 }
+};
+
+static bool keep(const struct svf *s, const struct svf_filter *f,
+		 struct vs_j host)
+{
+	return svf_column_shown(s, vs_j_str(vs_j_get(host, "host"))) &&
+		svf_filter_state(f, vs_j_str_or(vs_j_opt(host, "state"), ""));
+}
+
 static int run(const struct svf *s)
 {
-	return svf_show_list(s, "hosts", "host", s->flag ? &pfs : &hosts,
-			     s->flag ? put_pfs : NULL);
+	const struct svf_filter_words words = { .states = s->own[STATES],
+		.nodes = s->own[NODELIST], .known = states };
+	struct svf_filter f;
+	struct svf_listing l = { .verb = "hosts", .key = "host",
+		.list = s->flag ? &pfs : &hosts, .filter = &f };
+	VS_FREE char **names = NULL;
+	struct svf named;
+	int rc = svf_filter_read("hosts", &words, &f);
+
+	if (!rc) {
+		names = svf_filter_names(s, &f, &named);
+		rc = svf_show_list(&named, &l, s->flag ? put_pfs : NULL, keep);
+	}
+	svf_filter_free(&f);
+	return rc;
 }
 
 const struct svf_verb svf_hosts = {
 	.name = "hosts", .args = "[HOST...]", .run = run, .reads = true,
-	.flag = "--pfs", .flag_what = "one line per physical function, or kind of device that VMs get whole",
+	.own = own,
+	.flag = "--pfs", .flag_what = "print one line per physical function, or per type of device that VMs get whole",
 	.list = &hosts, .flagged = &pfs, .names = SVF_NAMES_HOST,
 	.what = "ESXi hosts: state, VFs, CPU and memory",
 	.help =
-"CPU, memory, VMs and more are columns of -O: svf hosts -O host,ghz,gb,vms, or\n"
-"-O ALL.\n",
+"-O prints CPU, memory, VMs and more: svf hosts -O host,cpu_ghz,mem_gb,vms, or\n"
+"svf hosts -O ALL.\n",
 };

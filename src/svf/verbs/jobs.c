@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * svf jobs: what jobs have of vSphere, and what they wait for. One question for
- * all of them; which are shown is decided here.
+ * svf jobs: the VMs of jobs, and what jobs wait for. One request asks for all of
+ * them, and this file chooses which are printed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ static void put_user(struct svf_table *t, const struct svf_row *row)
 	svf_cell(t, "%s", user[0] ? user : "-");
 }
 
-/* "2 clone 12s": so many nodes are on their way. */
-static void put_making(struct svf_table *t, const struct svf_row *row)
+/* "2 clone 00:00:12": the nodes that are not up yet. */
+static void put_provisioning(struct svf_table *t, const struct svf_row *row)
 {
 	int64_t n = vs_j_int_or(vs_j_opt(row->j, "making"), 0);
 	char age[16];
@@ -35,44 +35,43 @@ static void put_making(struct svf_table *t, const struct svf_row *row)
 }
 
 /* As squeue --start. */
-static void put_expected(struct svf_table *t, const struct svf_row *row)
+static void put_start(struct svf_table *t, const struct svf_row *row)
 {
 	char text[32];
 
-	svf_clock(vs_j_int_or(vs_j_opt(row->j, "expected"), 0),
-		  "%Y-%m-%dT%H:%M", text);
+	svf_clock(vs_j_int_or(vs_j_opt(row->j, "expected"), 0), SVF_DAY, text);
 	svf_cell(t, "%s", text[0] ? text : "-");
 }
 
 static const struct svf_col cols[] = {
 	{ .name = "jobid", .how = SVF_NEED, .key = "id",
-	  .what = "as squeue writes it: 12, 12_3, 14+1" },
-	{ .name = "user", .put = put_user, .what = "whose it is" },
+	  .what = "the job, as squeue writes it: 12, 12_3, 14+1" },
+	{ .name = "user", .put = put_user, .what = "the job's user" },
 	{ .name = "partition", .key = "partition",
-	  .what = "its partition, or those that it may get" },
-	{ .name = "state", .how = SVF_STATE | SVF_NEED, .key = "state",
-	  .what = "the job's state as Slurm has it" },
+	  .what = "the job's partition, or its candidates" },
+	{ .name = "state", .how = SVF_STATE | SVF_UPPER | SVF_NEED,
+	  .key = "state", .what = "the job's state in Slurm" },
 	{ .name = "adapter", .how = SVF_NAMES, .key = "adapters",
-	  .what = "of its nodes, or of those that it waits for" },
+	  .what = "adapters of its nodes, or those that it waits for" },
 	{ .name = "need", .how = SVF_RIGHT | SVF_EXTRA | SVF_INT, .key = "need",
-	  .what = "how many nodes it waits for" },
-	{ .name = "nodes", .how = SVF_NAMES, .key = "nodes", .what = "that it has, of vSphere's" },
+	  .what = "the number of nodes that it waits for" },
+	{ .name = "nodes", .how = SVF_NAMES, .key = "nodes",
+	  .what = "its nodes that are VMs" },
 	{ .name = "hosts", .how = SVF_NAMES, .key = "hosts",
-	  .what = "where their VMs run, or are going to" },
+	  .what = "the hosts where their VMs run, or will run" },
 	{ .name = "vfs", .how = SVF_RIGHT | SVF_INT, .key = "vfs",
-	  .what = "the virtual functions that these hold" },
+	  .what = "the number of their virtual functions" },
 	{ .name = "devices", .how = SVF_RIGHT | SVF_IF | SVF_INT, .key = "devices",
-	  .what = "the devices that they hold whole; only where there are some" },
-	{ .name = "making", .put = put_making,
-	  .what = "nodes that are not up yet, and what was begun last for one of them, "
-	  "when" },
-	{ .name = "waited", .how = SVF_RIGHT | SVF_IF | SVF_SPAN, .key = "waited_s",
-	  .what = "how long it lacked VFs or devices, until it began or now; only where one did" },
-	{ .name = "provision", .how = SVF_RIGHT | SVF_IF | SVF_SPAN, .key = "provision_s",
+	  .what = "the number of their whole devices; only where there are some" },
+	{ .name = "provisioning", .put = put_provisioning,
+	  .what = "nodes that are not up yet, the last operation for one of them, and its time so far" },
+	{ .name = "wait_time", .how = SVF_RIGHT | SVF_IF | SVF_SPAN, .key = "waited_s",
+	  .what = "how long VFs or devices were missing, until it started or now; only where they were" },
+	{ .name = "provision_time", .how = SVF_RIGHT | SVF_IF | SVF_SPAN, .key = "provision_s",
 	  .what = "from when it got its nodes until their VMs were up, or now; only where that is known" },
-	{ .name = "expected", .put = put_expected,
-	  .what = "when it may begin, as far as is known" },
-	{ .name = "waits", .key = "text",
+	{ .name = "start_time", .put = put_start,
+	  .what = "when it may start, if that is known" },
+	{ .name = "reason", .key = "text",
 	  .what = "what it waits for: of vSphere, or by Slurm's own reason" },
 };
 static const struct svf_list list = SVF_LIST(cols);
@@ -94,7 +93,7 @@ static bool wanted(const struct svf *s, const char *id)
 	return !s->argc;
 }
 
-/* A line for each that has nothing of vSphere's, or isn't there. */
+/* A line for each job that is not in the list. */
 static int check(const struct svf *s, struct vs_j jobs)
 {
 	int rc = SVF_OK;
@@ -107,14 +106,47 @@ static int check(const struct svf *s, struct vs_j jobs)
 				vs_j_at(jobs, k), "id")), s->argv[i]);
 		if (found)
 			continue;
-		fprintf(stderr, "svf: job %s has nothing of vSphere's, nor waits "
-			"for it (svf why %s)\n", s->argv[i], s->argv[i]);
+		fprintf(stderr, "svf: job %s has no VM, and waits for none (svf why %s)\n", s->argv[i], s->argv[i]);
 		rc = SVF_NO;
 	}
 	return rc;
 }
 
-static int run(const struct svf *s)
+enum { USER, ME, PARTITION, STATES, NODELIST, OPTIONS };	/* svf.own[] */
+
+static const struct svf_opt own[] = {
+	[USER] = SVF_FILTER_USER,
+	[ME] = SVF_FILTER_ME,
+	[PARTITION] = SVF_FILTER_PARTITION("jobs"),
+	[STATES] = SVF_FILTER_STATES("jobs"),
+	[NODELIST] = SVF_FILTER_NODELIST("jobs on these nodes"),
+	[OPTIONS] = { 0 }
+};
+
+/* As squeue takes them. */
+static const struct svf_state states[] = {
+	{ "PENDING", "PD" }, { "CONFIGURING", "CF" }, { "RUNNING", "R" },
+	{ "COMPLETING", "CG" }, { "SUSPENDED", "S" }, { "STOPPED", "ST" },
+	{ "COMPLETED", "CD" }, { "CANCELLED", "CA" }, { "FAILED", "F" },
+	{ "TIMEOUT", "TO" }, { "NODE_FAIL", "NF" }, { "PREEMPTED", "PR" },
+	{ "BOOT_FAIL", "BF" }, { "DEADLINE", "DL" }, { "OUT_OF_MEMORY", "OOM" },
+	{ "REQUEUED", "RQ" }, { "REQUEUE_HOLD", "RH" }, { "RESIZING", "RS" },
+	{ "SIGNALING", "SI" }, { "SPECIAL_EXIT", "SE" }, { "STAGE_OUT", "SO" },
+	{ "RESV_DEL_HOLD", "RD" }, { "REVOKED", "RV" }, { 0 }
+};
+
+static bool keep(const struct svf *s, const struct svf_filter *f,
+		 struct vs_j job)
+{
+	return wanted(s, vs_j_str(vs_j_get(job, "id"))) &&
+		svf_filter_user(f, vs_j_int_or(vs_j_opt(job, "uid"), -1)) &&
+		svf_filter_partition(f, vs_j_str_or(
+			vs_j_opt(job, "partition"), "")) &&
+		svf_filter_state(f, vs_j_str_or(vs_j_opt(job, "state"), "")) &&
+		svf_filter_nodes(f, vs_j_opt(job, "nodes"));
+}
+
+static int show(const struct svf *s, const struct svf_filter *f)
 {
 	struct svf_table *t;
 	struct vs_jdoc doc;
@@ -123,35 +155,46 @@ static int run(const struct svf *s)
 
 	if (rc)
 		return rc;
+	unknown = check(s, vs_j_opt(vs_j_root(&doc), "jobs"));
+	svf_filter_apply(s, f, &doc, "jobs", keep);
 	if (s->json) {
-		unknown = check(s, vs_j_opt(vs_j_root(&doc), "jobs"));
-		rc = svf_print_json(&doc);
+		rc = svf_print_json(s, &doc);
 		return rc ? rc : unknown;
 	}
 	jobs = vs_j_get(vs_j_root(&doc), "jobs");
 	t = svf_table_build(&list, s);
-	for (size_t i = 0; i < vs_j_len(jobs); i++) {
-		struct vs_j job = vs_j_at(jobs, i);
-
-		if (wanted(s, vs_j_str(vs_j_get(job, "id"))))
-			svf_row_add(t, &(struct svf_row){ .j = job });
-	}
+	svf_rows_add(t, jobs);
 	if (!jobs.doc->err.code)
 		svf_table_print(t, s->no_header);
 	svf_table_free(t);
-	unknown = check(s, jobs);
 	svf_print_notes(&doc);
 	rc = svf_read_failed(&doc);
 	vs_jdoc_free(&doc);
 	return rc ? rc : unknown;
 }
 
+static int run(const struct svf *s)
+{
+	const struct svf_filter_words words = { .users = s->own[USER],
+		.me = s->own[ME], .partitions = s->own[PARTITION],
+		.states = s->own[STATES], .nodes = s->own[NODELIST],
+		.known = states };
+	struct svf_filter f;
+	int rc = svf_filter_read("jobs", &words, &f);
+
+	if (!rc)
+		rc = show(s, &f);
+	svf_filter_free(&f);
+	return rc;
+}
+
 const struct svf_verb svf_jobs = {
 	.name = "jobs", .args = "[JOBID...]", .run = run, .reads = true,
-	.list = &list,
-	.what = "jobs: nodes, hosts and VFs they have, what they wait for",
+	.own = own, .list = &list,
+	.what = "jobs: their nodes, hosts and VFs, and why they wait",
 	.help =
-"Jobs that have nodes of vSphere's, or wait for them; not those that Slurm has\n"
-"not tried yet, nor those of other nodes. 12 is all of an array or of a\n"
-"heterogeneous job. Jobs that you may not see (PrivateData) are left out.\n",
+"The list has jobs whose nodes are VMs, and jobs that wait for such nodes. Jobs\n"
+"that Slurm has not tried to start yet are not in it. 12 stands for all of an\n"
+"array or of a heterogeneous job. Jobs that you may not see (PrivateData) are\n"
+"left out.\n",
 };

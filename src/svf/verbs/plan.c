@@ -50,7 +50,7 @@ static const struct svf_opt own[] = {
 };
 _Static_assert(OPTIONS <= SVF_OWNS, "room for the values");
 
-#define INSTEAD "sbatch --test-only names the nodes of any job, and svf plan -p PARTITION -w NODES says what is done for them"
+#define INSTEAD "for other jobs, sbatch --test-only names the nodes, and svf plan -p PARTITION -w NODES shows the operations for them"
 #define UNKNOWN_S (300 * 24 * 3600)	/* the select plugin says "in a year" */
 
 /* Slurm's clock is slurmctld's, which also gave the answer, later. */
@@ -66,7 +66,7 @@ static void say_idle(struct vs_j top)
 	VS_FREE char *nodes = svf_join(vs_j_opt(top, "give_way"), ", ");
 
 	if (vs_j_bool_or(vs_j_opt(top, "after_idle"), false))
-		printf("idle VMs give way for it first%s%s\n",
+		printf("idle VMs are powered off for it first%s%s\n",
 		       nodes[0] ? ": " : "", svf_clean(nodes));
 }
 
@@ -77,8 +77,8 @@ static char *slurms_own(struct vs_j top)
 
 	if (busy > 0)
 		return vs_asprintf("%" PRId64 " of its nodes %s other jobs",
-				   busy, busy == 1 ? "has" : "have");
-	return vs_strdup("nothing of vSphere's is in the way, but Slurm's own resources, limits or the begin time");
+				   busy, busy == 1 ? "runs" : "run");
+	return vs_strdup("Slurm's own resources, limits or the begin time; vSphere has capacity");
 }
 
 static void say_start(const struct svf_sbatch *b, struct vs_j top, bool now)
@@ -100,7 +100,7 @@ static void say_start(const struct svf_sbatch *b, struct vs_j top, bool now)
 	say_idle(top);
 	if (!b->start || b->start - vs_j_int(vs_j_get(top, "time")) > UNKNOWN_S ||
 	    !svf_clock(b->start, SVF_DAY, at)[0]) {
-		puts("nobody knows until when");
+		puts("its start time is unknown");
 		return;
 	}
 	printf("Slurm expects it to start at %s on %s%s%s\n", at, nodes,
@@ -108,7 +108,7 @@ static void say_start(const struct svf_sbatch *b, struct vs_j top, bool now)
 }
 
 /* "clone", or "clone-linked" */
-static void put_do(struct svf_table *t, const struct svf_row *row)
+static void put_action(struct svf_table *t, const struct svf_row *row)
 {
 	const char *clone = vs_j_str_or(vs_j_opt(row->j, "clone"), "");
 
@@ -117,16 +117,17 @@ static void put_do(struct svf_table *t, const struct svf_row *row)
 }
 
 static const struct svf_col cols[] = {
-	{ .name = "node", .how = SVF_NEED, .key = "node", .what = "the node the job gets" },
-	{ .name = "adapter", .key = "adapter", .what = "the adapter that it has" },
-	{ .name = "do", .how = SVF_STATE, .put = put_do,
-	  .what = "what is done for it: reuse a VM that is on, power-on, clone, relocate, reconfigure, rebuild, wait; -linked: the new VM is a linked clone" },
-	{ .name = "host", .key = "host", .what = "where its VM would run" },
-	{ .name = "pf", .key = "pf", .what = "the physical function it would get" },
+	{ .name = "node", .how = SVF_NEED, .key = "node",
+	  .what = "a node of the job" },
+	{ .name = "adapter", .key = "adapter", .what = "its adapter" },
+	{ .name = "action", .how = SVF_STATE, .put = put_action,
+	  .what = "the operation for its VM: reuse (a VM that is on), power-on, clone, relocate, reconfigure, rebuild or wait; -linked: the new VM is a linked clone" },
+	{ .name = "host", .key = "host", .what = "the host for its VM" },
+	{ .name = "pf", .key = "pf", .what = "the physical function for its VM" },
 	{ .name = "calls", .how = SVF_RIGHT | SVF_INT, .key = "calls",
-	  .what = "calls to vCenter that change something" },
-	{ .name = "seconds", .how = SVF_RIGHT | SVF_INT, .key = "seconds",
-	  .what = "how long that took lately, for it alone" },
+	  .what = "the number of calls that change something in vCenter" },
+	{ .name = "time", .how = SVF_RIGHT | SVF_SPAN, .key = "seconds",
+	  .what = "how long this usually takes, for it alone" },
 };
 static const struct svf_list list = SVF_LIST(cols);
 
@@ -148,9 +149,10 @@ static void print(const struct svf *s, const struct svf_sbatch *b,
 	struct vs_j top = vs_j_root(doc);
 	int64_t others = vs_j_int_or(vs_j_opt(top, "others"), 0);
 	bool now = starts_now(b, top);
+	char span[16];
 
 	if (doc->err.code)
-		return;		/* nothing half said */
+		return;		/* no half of an answer */
 	say_start(b, top, now);
 	svf_print_rows(&list, s, vs_j_opt(top, "nodes"));
 	if (others)
@@ -159,12 +161,12 @@ static void print(const struct svf *s, const struct svf_sbatch *b,
 	if (!vs_j_bool_or(vs_j_opt(top, "served"), false))
 		return;
 	print_calls(top);
-	printf("all nodes are up %s %" PRId64 " s%s\n",
+	printf("all nodes are up %s %s%s\n",
 	       vs_j_bool_or(vs_j_opt(top, "measured"), false) ? "in about" :
 	       "within ResumeTimeout,",
-	       vs_j_int_or(vs_j_opt(top, "seconds"), 0),
+	       svf_span(vs_j_int_or(vs_j_opt(top, "seconds"), 0), span),
 	       vs_j_bool_or(vs_j_opt(top, "measured"), false) ?
-	       " (as it took lately)" : " (nothing was measured yet)");
+	       " (from recent durations)" : " (nothing was measured yet)");
 }
 
 /* Slurm's part beside the report's. */
@@ -288,7 +290,7 @@ static int plan(const struct svf *s)
 		join(b, &doc);
 		rc = svf_read_failed(&doc);
 		if (!rc)
-			return svf_print_json(&doc);
+			return svf_print_json(s, &doc);
 	} else {
 		print(s, b, &doc);
 		svf_print_notes(&doc);
@@ -310,13 +312,13 @@ static int check(const struct svf *s)
 		fprintf(stderr, "svf: plan: '%s': no script and no heterogeneous job is read. Give the options of its #SBATCH lines; %s\n",
 			s->argv[0], INSTEAD);
 	else if (!given)
-		fputs("svf: plan: what is to be planned? Give the options of the job (svf plan --help)\n",
+		fputs("svf: plan: the job's options are expected, such as -N 4 -C sriov-roce\n",
 		      stderr);
 	if (s->argc || !given)
 		return SVF_USAGE;
 	if (!strpbrk(features, "[*"))
 		return 0;
-	fprintf(stderr, "svf: -C %s can't be planned, because sbatch --test-only ignores brackets and counts: plan each kind of node alone\n",
+	fprintf(stderr, "svf: -C %s can't be planned, because sbatch --test-only ignores brackets and counts: plan each type of node alone\n",
 		features);
 	return SVF_NO;
 }
@@ -331,25 +333,25 @@ static int run(const struct svf *s)
 const struct svf_verb svf_plan = {
 	.name = "plan", .args = "", .run = run, .reads = true, .own = own, .instead = INSTEAD,
 	.list = &list,
-	.what = "what would happen if a job were submitted now",
+	.what = "what would happen to a job that is submitted now",
 	.help =
 "These are options of sbatch, written as for sbatch:\n"
 "  svf plan -C sriov-roce -N 4 -p roce -w vm[001-002]\n"
-"For each node it says what is done for it, the host and PF it would get, calls\n"
-"that change something, and how long that took lately; or what the job would\n"
-"wait for. Nothing is submitted, held or changed.\n"
+"For each node the plan has the operation for its VM, its host and PF, the number\n"
+"of calls that change something, and the usual duration; or why the job would\n"
+"wait. svf plan submits, reserves and changes nothing.\n"
 "\n"
-"Other options of sbatch and scripts are refused. For a job that needs them two\n"
-"commands say the same: the first prints its nodes and its start, the second\n"
-"what is done for these nodes.\n"
+"Other options of sbatch and scripts are refused. For a job that needs them use\n"
+"two commands: the first prints its nodes and its start time, the second the\n"
+"operations for these nodes.\n"
 "  sbatch --test-only --gres=tmpfs:1 job.sh\n"
 "  svf plan -p roce -w vm[001-002]\n"
 "\n"
-"sbatch --test-only is asked, so that Slurm chooses the nodes as it does for a\n"
-"real job. It ignores nodes that are out of service now. Brackets and counts in\n"
-"--constraint ([a|b], [a*1&b*1]) are refused: plan each kind of node alone. Exits\n"
-"with 1 where Slurm, or svf, refuses the job, with 3 where slurmctld has not\n"
-"answered within 30 seconds.\n",
+"svf runs sbatch --test-only, so that Slurm chooses the nodes as it does for a\n"
+"real job. sbatch --test-only ignores nodes that are out of service now. Brackets\n"
+"and counts in --constraint ([a|b], [a*1&b*1]) are refused: plan each type of node\n"
+"alone. svf exits with 1 if Slurm or svf refuses the job, and with 3 if slurmctld\n"
+"does not answer within 30 seconds.\n",
 	.more =
 "job_submit plugins and limits of users count as for a real job, and so do sbatch's\n"
 "variables (SBATCH_PARTITION); only a job id is taken. A job that is submitted at\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* svf reconcile, adopt: what an operator looks at and orders. */
+/* svf reconcile, adopt: requests of an operator for the whole cluster. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ int svf_finish(const struct svf *s, struct vs_jdoc *doc, char *line)
 	int rc;
 
 	if (s->json)
-		return svf_print_json(doc);
+		return svf_print_json(s, doc);
 	rc = svf_read_failed(doc);
 	if (!rc)
 		puts(svf_clean(text));
@@ -38,16 +38,16 @@ static bool is_suspect(const struct svf_row *row)
 	return vs_j_null(vs_j_opt(row->j, "what"));
 }
 
-static void put_waits(struct svf_table *t, const struct svf_row *row)
+static void put_confirmation(struct svf_table *t, const struct svf_row *row)
 {
 	svf_cell(t, "%s", vs_j_bool_or(vs_j_opt(row->j, "waits"), false) ?
-		 "yes" : "no");
+		 "required" : "-");
 }
 
-static void put_what(struct svf_table *t, const struct svf_row *row)
+static void put_description(struct svf_table *t, const struct svf_row *row)
 {
 	if (is_suspect(row))
-		svf_cell(t, "suspect, never touched: %s",
+		svf_cell(t, "unverified, never changed: %s",
 			 vs_j_str_or(vs_j_opt(row->j, "why"), "?"));
 	else
 		svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "what")));
@@ -55,11 +55,12 @@ static void put_what(struct svf_table *t, const struct svf_row *row)
 
 static const struct svf_col cols[] = {
 	{ .name = "vm", .how = SVF_NEED, .key = "vm", .what = "the VM" },
-	{ .name = "state", .key = "state", .what = "on or off, as vCenter shows it" },
-	{ .name = "waits", .how = SVF_STATE, .put = put_waits,
-	  .what = "yes: the brake holds it back until you confirm" },
-	{ .name = "what", .put = put_what,
-	  .what = "what is wrong with it, and what is done about it" },
+	{ .name = "state", .how = SVF_UPPER, .key = "state",
+	  .what = "ON or OFF, as vCenter shows it" },
+	{ .name = "confirmation", .how = SVF_STATE, .put = put_confirmation,
+	  .what = "required: the removal limit holds it until you confirm" },
+	{ .name = "description", .put = put_description,
+	  .what = "what is wrong with it, and what slurm-vsphere does about it" },
 };
 static const struct svf_list list = SVF_LIST(cols);
 
@@ -74,10 +75,10 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 	if (n)
 		svf_table_print(t, s->no_header);
 	else
-		puts("nothing is to be mended");
+		puts("nothing to fix");
 	svf_table_free(t);
 	if (vs_j_bool(vs_j_get(top, "brake")))
-		puts("the brake is on: svf reconcile --confirm lets those that wait go");
+		puts("the removal limit is reached: svf reconcile --confirm permits the removals");
 }
 
 static int confirm(const struct svf *s)
@@ -102,17 +103,16 @@ static int run_reconcile(const struct svf *s)
 const struct svf_verb svf_reconcile = {
 	.name = "reconcile", .args = "", .run = run_reconcile,
 	.flag = "--confirm", .flag_orders = true,
-	.flag_what = "let those go that wait now (root, SlurmUser, operators)",
+	.flag_what = "permit the removals that wait now (root, SlurmUser, operators)",
 	.list = &list,
-	.what = "what is mended by itself, and what waits for you",
+	.what = "VMs that slurm-vsphere repairs or removes by itself",
 	.help =
-"VMs that no node stands for (switched off and destroyed, unless Slurm still has\n"
-"a node of that name), VMs that run under nodes which are powered down, VMs that\n"
-"are missing, and suspects, which are never touched. Outside of jobs' ends and\n"
-"Slurm's own power-downs, 3 VMs may be switched off or destroyed within ten\n"
-"minutes, or 5 % of all managed VMs where that is more. Removals beyond that\n"
-"limit wait, also over restarts, until an operator has looked at this list and\n"
-"says --confirm.\n",
+"The list has VMs without a node (they are powered off and destroyed, unless Slurm\n"
+"still has a node of that name), VMs that run although their nodes are powered\n"
+"down, missing VMs, and unverified VMs, which are never changed. The removal limit\n"
+"is 3 VMs within ten minutes, or 5 % of all managed VMs if that is more. VMs that\n"
+"are powered off at a job's end or by Slurm do not count. Removals beyond the limit\n"
+"wait, also after a restart, until an operator runs svf reconcile --confirm.\n",
 };
 
 /* ---- adopt ------------------------------------------------------------------- */
@@ -136,10 +136,10 @@ const struct svf_verb svf_adopt = {
 	.name = "adopt", .args = "", .run = run_adopt,
 	.what = "take over the VMs of this cluster's lost id",
 	.help =
-"The cluster id lies in StateSaveLocation and in each VM. After a loss of\n"
-"StateSaveLocation the VMs carry an id that nobody knows: nothing is served, and\n"
-"none is touched. If no other cluster uses the folder they are yours: adopt\n"
-"takes the id that they carry. (root, SlurmUser, operators)\n",
+"The cluster id is in StateSaveLocation and in each VM. After a loss of\n"
+"StateSaveLocation the VMs have an unknown id: jobs get no VMs, and slurm-vsphere\n"
+"changes no VM. If no other cluster uses the folder, svf adopt takes the id that\n"
+"the VMs have. (root, SlurmUser, operators)\n",
 };
 
 /* ---- words of orders -------------------------------------------------------- */

@@ -14,15 +14,15 @@ static const struct {
 	{ "nodes", "nodes" },
 	{ "vms_on", "VMs on" },
 	{ "vms_off", "VMs off" },
-	{ "suspect", "suspect VMs" },
-	{ "parents", "parents of clones" },
+	{ "suspect", "unverified VMs" },
+	{ "parents", "clone sources" },
 	{ "in_flight", "operations in flight" },
 	{ "starts", "VMs started" },
 	{ "failures", "steps that failed" },
-	{ "clones_hour", "VMs made in the last hour" },
+	{ "clones_hour", "VMs created in the last hour" },
 	{ "clones_max", "MaxClonesPerHour" },
-	{ "ahead", "VMs ahead of jobs now" },
-	{ "ahead_made", "VMs made ahead so far" },
+	{ "ahead", "prefetched VMs now" },
+	{ "ahead_made", "prefetched VMs so far" },
 	{ "ahead_used", "of those, used" },
 	{ "ahead_removed", "of those, removed" },
 	{ "calls", "calls to vCenter" },
@@ -102,8 +102,8 @@ static void drs(struct vs_j answers)
 {
 	if (vs_j_null(answers))
 		return;
-	printf("%-29s %" PRId64 " as ours, %" PRId64 " moved, %" PRId64
-	       " refused, %" PRId64 " not answered\n", "places asked of DRS",
+	printf("%-29s %" PRId64 " as placed, %" PRId64 " moved, %" PRId64
+	       " refused, %" PRId64 " missing\n", "answers of DRS",
 	       vs_j_int_or(vs_j_opt(answers, "agreed"), 0),
 	       vs_j_int_or(vs_j_opt(answers, "moved"), 0),
 	       vs_j_int_or(vs_j_opt(answers, "refused"), 0),
@@ -140,12 +140,12 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 			       vs_j_int(j));
 	}
 	devices(vs_j_str_or(vs_j_opt(top, "devices_by"), ""));
-	times(top, "select_calls", "our part of Slurm's decisions");
-	times(top, "slurm_locks", "Slurm's locks held by us");
+	times(top, "select_calls", "time in Slurm's decisions");
+	times(top, "slurm_locks", "time with Slurm's locks");
 	paces(vs_j_opt(top, "pace"));
 	drs(vs_j_opt(top, "drs"));
 	if (vs_j_bool_or(vs_j_opt(top, "brake"), false))
-		line("brake", "on: too many VMs would have been removed; an operator must look");
+		line("removal limit", "reached: removals wait for svf reconcile --confirm");
 }
 
 static int run(const struct svf *s)
@@ -162,15 +162,15 @@ const struct svf_verb svf_status = {
 	.name = "status", .args = "", .run = run, .reads = true,
 	.what = "the connection to vCenter and the work under way",
 	.help =
-"Where vCenter owes answers and has sent nothing for 13 s or more it says so.\n"
-"Also how long clones, power-ons and boots of each template took lately (a\n"
-"moving mean), and how long slurmctld was kept by us. With Prefetch= how many\n"
-"VMs are ahead of jobs now, how many were made so far, and of those how many a\n"
-"job has used and how many were removed without one. With Placement=drs what\n"
-"DRS answered. With MetricsPort= where metrics are served, or why they are not.\n"
+"Each line has one fact. It is printed if vCenter has sent nothing for 13 s or\n"
+"more while calls wait for answers. Usual durations are moving means of clones,\n"
+"power-ons and boots of each template. With Prefetch= there are the numbers of\n"
+"prefetched VMs: now, so far, used by a job, and removed unused. With\n"
+"Placement=drs there are DRS's answers. With MetricsPort= there is the address of\n"
+"the metrics, or why they are not served.\n"
 "The devices of a new VM are added by its clone, or, where this vCenter refused\n"
 "devices in a clone, by a reconfiguration after it. The first VM that is cloned\n"
 "with VFs or devices shows which.\n"
-"Refused client events are events that the client of vCenter has no rule for in\n"
-"its state. Each is a bug of slurm-vsphere, and slurmctld's log names it.\n",
+"Refused client events are events without a rule in the state of the client of\n"
+"vCenter. Each is a bug of slurm-vsphere, and slurmctld's log names it.\n",
 };

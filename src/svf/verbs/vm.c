@@ -10,6 +10,8 @@
 #include "verbs.h"
 #include "util/mem.h"
 
+enum { REQUEUE, ON, OPTIONS };	/* svf.own[] */
+
 static int forget(const struct svf *s)
 {
 	const char *host;
@@ -28,13 +30,13 @@ static int forget(const struct svf *s)
 
 /* ---- evict, rebuild ------------------------------------------------------------ */
 
-/* In words what "did" means. */
+/* What "did" means, in a sentence. */
 static void put_text(struct svf_table *t, const struct svf_row *row)
 {
 	static const char *const words[][2] = {
-		{ "off", "its VM goes off now, and gives its VF back" },
-		{ "after-job", "drained; its VM goes off when the job has ended, then the drain is lifted" },
-		{ "destroy", "its VM is off: it is destroyed now, and cloned anew when the node is wanted" },
+		{ "off", "its VM is powered off now, which frees its VF" },
+		{ "after-job", "drained; its VM is powered off when the job has ended, then the drain ends" },
+		{ "destroy", "its VM is off: it is destroyed now, and cloned again for the node's next job" },
 	};
 	const char *did = vs_j_str(vs_j_get(row->j, "did"));
 	const char *text = vs_j_str_or(vs_j_opt(row->j, "text"), "");
@@ -44,17 +46,17 @@ static void put_text(struct svf_table *t, const struct svf_row *row)
 		if (!strcmp(words[i][0], did))
 			text = words[i][1];
 	if (job > 0)
-		svf_cell(t, "JobId=%" PRId64 " has it: %s", job, text);
+		svf_cell(t, "JobId=%" PRId64 " runs on it: %s", job, text);
 	else
 		svf_cell(t, "%s", text);
 }
 
 static const struct svf_col cols[] = {
 	{ .name = "node", .how = SVF_NEED, .key = "node", .what = "the node" },
-	{ .name = "did", .how = SVF_STATE | SVF_NEED, .key = "did",
+	{ .name = "action", .how = SVF_STATE | SVF_NEED, .key = "did",
 	  .what = "off, after-job, destroy, nothing or refused" },
-	{ .name = "text", .put = put_text,
-	  .what = "the same in words, and why not" },
+	{ .name = "description", .put = put_text,
+	  .what = "what happens to its VM, or why nothing does" },
 };
 static const struct svf_list list = SVF_LIST(cols);
 
@@ -73,7 +75,7 @@ static int print(const struct svf *s, struct vs_jdoc *doc)
 	}
 	rc = svf_read_failed(doc);
 	if (!rc && s->json)
-		return svf_table_free(t), svf_print_json(doc), no;
+		return svf_table_free(t), svf_print_json(s, doc), no;
 	if (!rc)
 		svf_table_print(t, s->no_header);
 	svf_table_free(t);
@@ -90,81 +92,94 @@ static int order(const struct svf *s, const char *verb, const char *nodes,
 	return rc ? rc : print(s, &doc);
 }
 
-/* NODES --on HOST */
-static int order_on(const struct svf *s, const char *verb)
+/* The nodes' VMs start on that host next. */
+static int order_on(const struct svf *s, const char *verb, const char *nodes)
 {
-	if (s->argc == 3 && !s->flag && svf_reason_fits("vm", s->argv[2]))
-		return order(s, verb, s->argv[1], s->argv[2]);
-	fprintf(stderr, "svf: vm: %s NODES --on HOST is expected\n",
-		s->argv[0]);
-	return SVF_USAGE;
+	if (!svf_reason_fits("vm", s->own[ON]))
+		return SVF_USAGE;
+	return order(s, verb, nodes, s->own[ON]);
 }
 
 static int evict(const struct svf *s)
 {
 	VS_FREE char *why = svf_args_join(s, 2, " ");
 
-	if (s->also)
-		return order_on(s, "evict-on");
+	if (s->own[ON]) {
+		fprintf(stderr, "svf: vm: evict --on was removed: svf vm move %s --on %s\n",
+			s->argv[1], s->own[ON]);
+		return SVF_USAGE;
+	}
 	if (!svf_reason_fits("vm", why))
 		return SVF_USAGE;
-	return order(s, s->flag ? "requeue" : "evict", s->argv[1], why);
+	return order(s, s->own[REQUEUE] ? "requeue" : "evict", s->argv[1], why);
 }
 
 static int rebuild(const struct svf *s)
 {
 	VS_FREE char *nodes = svf_args_join(s, 1, ",");
 
-	if (s->also)
-		return order_on(s, "rebuild-on");
+	if (s->own[ON])
+		return order_on(s, "rebuild-on", nodes);
 	return order(s, "rebuild", nodes, "");
 }
 
 static int run(const struct svf *s)
 {
 	const char *what = s->argc ? s->argv[0] : "";
+	bool on = s->own[ON], requeue = s->own[REQUEUE];
 
-	if (s->argc == 2 && !strcmp(what, "forget") && !s->flag && !s->also)
-		return forget(s);
 	if (s->argc >= 2 && !strcmp(what, "evict"))
 		return evict(s);
-	if (s->argc >= 2 && !strcmp(what, "rebuild") && !s->flag)
+	if (s->argc == 2 && !strcmp(what, "move") && on && !requeue)
+		return order_on(s, "evict-on", s->argv[1]);
+	if (s->argc >= 2 && !strcmp(what, "rebuild") && !requeue)
 		return rebuild(s);
-	fputs("svf: vm: evict [--requeue] NODES [REASON], rebuild NODES, evict or rebuild NODES --on HOST, or forget NODE is expected\n",
+	if (s->argc == 2 && !strcmp(what, "forget") && !requeue && !on)
+		return forget(s);
+	fputs("svf: vm: evict [--requeue] NODES [REASON], move NODES --on HOST, rebuild NODES [--on HOST] or forget NODE is expected\n",
 	      stderr);
-	return SVF_USAGE;
+	return svf_try();
 }
 
 static const struct svf_word words[] = {
-	{ "evict", "NODES [REASON...]", "the nodes' VMs go off and give their VFs back: idle ones now, others when their job has ended; until then their nodes are drained. The nodes can be used again at once" },
-	{ "rebuild", "NODES...", "likewise, and the VMs are destroyed, to be cloned anew when the nodes are wanted again" },
-	{ "forget", "NODE", "the node may have a new VM: its own is lost with its host for good, or was on and is not shown by vCenter any more" },
+	{ "evict", "[--requeue] NODES [REASON...]", "power the nodes' VMs off, which frees their VFs: VMs of idle nodes now, others when their job has ended. Until then Slurm drains their nodes. The nodes can be used again at once" },
+	{ "move", "NODES --on HOST", "the same, and each VM starts on that host next" },
+	{ "rebuild", "NODES... [--on HOST]", "the same as evict, and the VMs are destroyed; they are cloned again for the nodes' next jobs" },
+	{ "forget", "NODE", "let the node have a new VM: its VM is lost with its host for good, or was on and vCenter does not show it any more" },
 	{ 0 }
 };
 
+static const struct svf_opt own[] = {
+	[REQUEUE] = { NULL, "--requeue", NULL,
+		"with evict: requeue jobs on the nodes now; jobs that may not be requeued end",
+		SVF_OPT_OWN },
+	[ON] = { NULL, "--on", "HOST",
+		"with move or rebuild: the VMs start on this host next, if it has capacity then, else on another one. This holds for one start, and until slurmctld restarts",
+		SVF_OPT_OWN },
+	[OPTIONS] = { 0 }
+};
+
 const struct svf_verb svf_vm = {
-	.name = "vm", .args = "evict|rebuild|forget", .run = run,
-	.words = words, .names = SVF_NAMES_NODE, .list = &list,
-	.flag = "--requeue",
-	.flag_what = "with evict: jobs on the nodes are requeued now, and those that may not be are ended",
-	.also = "--on",
-	.also_what = "evict or rebuild NODES --on HOST: their VMs come up on that host next, if it has room then; else elsewhere. Heeded once, forgotten with slurmctld",
-	.what = "send a node's VM away, have it made anew, or let it be lost",
+	.name = "vm", .args = "evict|move|rebuild|forget NODES", .run = run,
+	.words = words, .names = SVF_NAMES_NODE, .list = &list, .own = own,
+	.what = "power off, move, rebuild or forget nodes' VMs",
 	.help =
-"NODES are written as for Slurm (vm[001-004],vm007); one that is not known, and\n"
-"nothing is done for any. The orders outlive restarts. scontrol update\n"
-"nodename=NODE state=resume withdraws one that waits for a job; a later one adds\n"
-"to it. A VM that is not ours or can't be judged is refused, and a rebuild of one\n"
-"that has a disk of others; so is a node that somebody else has drained while\n"
-"Slurm keeps it on (SuspendExcNodes, -Parts, -States), and one that scontrol\n"
-"reconfigure took away in the middle of a long order. Too many VMs to be\n"
-"destroyed put the brake on (svf reconcile).\n"
+"NODES is a Slurm host list (vm[001-004],vm007). If any node is unknown, the\n"
+"command fails and changes nothing. Requests outlive restarts. scontrol update\n"
+"nodename=NODE state=resume withdraws a request that waits for a job. A later\n"
+"request adds to an earlier one. These are refused:\n"
+"  a VM that is not managed, or whose ownership is not verified;\n"
+"  a rebuild of a VM that has a disk of another VM;\n"
+"  a node that a user has drained while Slurm keeps it on (SuspendExcNodes,\n"
+"  SuspendExcParts, SuspendExcStates);\n"
+"  a node that scontrol reconfigure removed during a long request.\n"
+"If too many VMs would be destroyed, the removal limit holds them (svf\n"
+"reconcile).\n"
 "\n"
-"A node whose VM is on a host that doesn't answer is not built anew: two VMs\n"
-"with one name and one job would be worse than a lost node. When you know that\n"
-"the host is off, forget lets the node have a new VM; take the old one out of\n"
-"vCenter's inventory first, or its name is taken. The order ends when the host\n"
-"answers again. A VM that is missing, as after its vCenter's restore from a\n"
-"backup: move it back into the folder under its name, or switch it off where it\n"
-"runs and forget it. (root, SlurmUser, operators)\n",
+"A node whose VM is on a host that does not answer gets no new VM: two VMs with\n"
+"one name and one job are worse than a lost node. If the host is surely off,\n"
+"remove the VM from vCenter's inventory, then forget lets the node have a new VM.\n"
+"The request ends when the host answers again. If a VM is missing, as after a\n"
+"restore of vCenter from a backup, move it back into the folder under its name.\n"
+"Or switch it off where it runs, and forget it. (root, SlurmUser, operators)\n",
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What becomes of the VMs on a host that is to be empty, node by node: asked
- * before it is drained (svf host plan), and told with the order.
+ * before it is drained (svf host drain --dry-run), and told with the order.
  *
  * Rules: as of now, and nothing is held for it: a job that begins meanwhile may
  * take the room. Those that are told to move all find room beside each other,

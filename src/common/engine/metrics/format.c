@@ -330,7 +330,7 @@ static void parents(struct out *o)
 	};
 	const struct vs_metrics_facts *f = o->f;
 
-	family(o, GAUGE, "parents", NULL, "VMs that linked and instant clones stand on, by state as svf parents says it.");
+	family(o, GAUGE, "parents", NULL, "VMs that linked and instant clones stand on, by state as svf clone-sources says it.");
 	for (int k = VS_CLONE_LINKED; k < VS_CLONE_KINDS; k++)
 		for (int i = 0; i < VS_CLONE_SOURCE_STATES; i++)
 			put(o, PREFIX "parents{kind=\"%s\",state=\"%s\"} %u\n",
