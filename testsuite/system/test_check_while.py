@@ -378,13 +378,23 @@ def test_hosts_that_are_no_vms_are_kept_from_power_saving(fresh):
     c.wait_ready()
     one = found(c, "slurm-suspend-others", "slurm.conf", 30)
     assert one["is"] == "2 nodes that are no VMs: vm002, ..."
-    assert one["should"] == "SuspendExcNodes=vm[002-003]"
-    assert one["fix"] == "slurm.conf: add to SuspendExcNodes=: vm[002-003]"
+    should = "SuspendTime=INFINITE, and SuspendTime=600 in the VMs' " \
+        "PartitionName= lines"
+    assert one["should"] == should
+    assert one["fix"] == f"slurm.conf: {should}; or add to " \
+        "SuspendExcNodes=: vm[002-003]"
     conf = c.path("etc", "slurm.conf")
-    conf.write_text(conf.read_text() + one["should"] + "\n")
-    c.must("scontrol", "reconfigure")
-    wait_for("nothing is said", 30, lambda: "slurm-suspend-others" not in
-             {code for code, _ in codes(c)})
+    was = conf.read_text()
+    for text in (was + "SuspendExcNodes=vm[002-003]\n",
+                 was.replace("SuspendTime=600", "SuspendTime=INFINITE").replace(
+                     "=roce Nodes=vm001", "=roce Nodes=vm001 SuspendTime=600")):
+        conf.write_text(text)
+        c.must("scontrol", "reconfigure")
+        wait_for("nothing is said", 30, lambda: "slurm-suspend-others" not in
+                 {code for code, _ in codes(c)})
+        conf.write_text(was)
+        c.must("scontrol", "reconfigure")
+        found(c, "slurm-suspend-others", "slurm.conf", 30)
 
 
 # ---- room for all at once -----------------------------------------------------

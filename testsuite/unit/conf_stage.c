@@ -22,6 +22,8 @@ static int nparts;
 static part_record_t *parts_of[NODES_MAX][PARTS_MAX];
 
 /* slurmctld's part of what is asked. */
+vs_list_t part_list;
+
 part_record_t *find_part_record(char *name)
 {
 	for (int i = 0; i < nparts; i++)
@@ -90,6 +92,7 @@ int stage_up(void **state)
 	stage_slurm("PrEpPlugins", "prep/script,prep/vsphere");
 	stage_slurm("TopologyPlugin", "topology/none");
 	stage_slurm("SchedulerParameters", "nohold_on_prolog_fail");
+	slurm_conf.select_type_param = VS_CR(CORE) | VS_CR(MEMORY);
 	slurm_conf.prolog_flags = PROLOG_FLAG_ALLOC;
 	slurm_conf.ret2service = 2;
 	return 0;
@@ -117,6 +120,7 @@ int stage_down(void **state)
 	}
 	nparts = 0;
 	memset(parts, 0, sizeof(parts));
+	FREE_NULL_LIST(part_list);
 	nftw(dir, drop, 8, FTW_DEPTH | FTW_PHYS);
 	free(dir);
 	return 0;
@@ -209,7 +213,11 @@ void stage_partition(const char *name, const char *nodes, bool exclusive)
 {
 	part_record_t *p = &parts[nparts++];
 
+	if (!part_list)
+		part_list = list_create(NULL);
+	list_append(part_list, p);
 	p->name = xstrdup(name);
+	p->suspend_time = NO_VAL;
 	p->max_share = exclusive ? 0 : 1;
 	p->node_bitmap = bit_alloc(node_record_count);
 	for (; *nodes; nodes++) {
@@ -218,6 +226,12 @@ void stage_partition(const char *name, const char *nodes, bool exclusive)
 		bit_set(p->node_bitmap, n->index);
 		n->part_pptr[n->part_cnt++] = p;
 	}
+}
+
+void stage_partition_has(uint32_t suspend_time, uint16_t select_params)
+{
+	parts[nparts - 1].suspend_time = suspend_time;
+	parts[nparts - 1].cr_type = select_params;
 }
 
 void stage_slurm(const char *key, const char *value)

@@ -38,6 +38,8 @@ void stage_node(const char *name, const char *features, int cpus,
 		uint64_t memory, bool cloud);
 /* nodes: indexes in order of stage_node, as a string of digits. */
 void stage_partition(const char *name, const char *nodes, bool exclusive);
+/* The last partition's SuspendTime and SelectTypeParameters. */
+void stage_partition_has(uint32_t suspend_time, uint16_t select_params);
 /* The last node was created at run time. */
 void stage_created(void);
 /* A place in the table for a node that is not there. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "plugins/slurm/compat.h"
 #include "conf_stage.h"
 #include "util/mem.h"
 
@@ -421,7 +422,73 @@ static void without_resume_program_we_refuse_to_start(void **state)
 static void without_suspend_time_we_refuse_to_start(void **state)
 {
 	(void)state;
-	slurm_lacks("SuspendTime", NULL, "SuspendTime is missing or -1");
+	slurm_lacks("SuspendTime", NULL, "SuspendTime is missing or INFINITE");
+	stage_node("metal", NULL, 2, 1024, false);
+	stage_partition("batch", "0", false);
+	slurm_lacks("SuspendTime", NULL, "no partition has one");
+	stage_partition_has(INFINITE, 0);
+	slurm_lacks("SuspendTime", NULL, "no partition has one");
+}
+
+/* As SchedMD advises for clusters with other nodes. */
+static void a_partitions_suspend_time_suffices(void **state)
+{
+	(void)state;
+	stage_node("metal", NULL, 2, 1024, false);
+	stage_node("vm1", "sriov-roce", 2, 1024, true);
+	stage_partition("batch", "0", false);
+	stage_partition("roce", "1", false);
+	stage_slurm("SuspendTime", NULL);
+	stage_partition_has(600, 0);
+	if (vs_conf_check_slurm(&stage_err))
+		fail_msg("%s", stage_err.text);
+	stage_partition_has(0, 0);	/* at once */
+	assert_int_equal(vs_conf_check_slurm(&stage_err), 0);
+}
+
+static void select_parameters_without_a_test_are_refused_by_name(void **state)
+{
+	static const struct { int shares; const char *name; } refused[] = {
+		{ VS_CR(CPU) | VS_CR(MEMORY), "CR_CPU_Memory" },
+		{ VS_CR(SOCKET), "CR_Socket" },
+		{ VS_CR(SOCKET) | VS_CR(LLN), "CR_Socket" },
+		{ VS_CR(MEMORY), "CR_Memory" },
+	};
+	static const int tested[] = {
+		VS_CR(CPU), VS_CR(CORE), VS_CR(CORE) | VS_CR(MEMORY),
+		VS_CR(SOCKET) | VS_CR(MEMORY),
+		VS_CR(CORE) | VS_CR(MEMORY) | VS_CR(PACK_NODES),
+		VS_CR(CORE) | VS_CR(ONE_TASK_PER_CORE) |
+		VS_CR(CORE_DEFAULT_DIST_BLOCK),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(refused); i++) {
+		VS_FREE char *words = vs_asprintf(
+			"slurm.conf: SelectTypeParameters=%s is not tested",
+			refused[i].name);
+
+		memset(&stage_err, 0, sizeof(stage_err));
+		slurm_conf.select_type_param = (uint16_t)refused[i].shares;
+		assert_int_equal(vs_conf_check_slurm(&stage_err), -1);
+		says(words);
+	}
+	for (size_t i = 0; i < VS_COUNT(tested); i++) {
+		slurm_conf.select_type_param = (uint16_t)tested[i];
+		assert_int_equal(vs_conf_check_slurm(&stage_err), 0);
+	}
+}
+
+static void select_parameters_of_a_partition_are_refused_too(void **state)
+{
+	(void)state;
+	stage_node("vm1", "sriov-roce", 2, 1024, true);
+	stage_partition("roce", "0", false);
+	stage_partition_has(NO_VAL, VS_CR(SOCKET));
+	assert_null(with(""));
+	says("gives it SelectTypeParameters=CR_Socket, which is not tested");
+	stage_partition_has(NO_VAL, VS_CR(CORE) | VS_CR(MEMORY));
+	assert_non_null(with(""));
 }
 
 static void without_the_prep_plugin_we_refuse_to_start(void **state)
@@ -489,6 +556,9 @@ int main(void)
 		T(without_suspend_program_we_refuse_to_start),
 		T(without_resume_program_we_refuse_to_start),
 		T(without_suspend_time_we_refuse_to_start),
+		T(a_partitions_suspend_time_suffices),
+		T(select_parameters_without_a_test_are_refused_by_name),
+		T(select_parameters_of_a_partition_are_refused_too),
 		T(without_the_prep_plugin_we_refuse_to_start),
 		T(a_topology_of_node_names_is_refused_by_name),
 		T(the_flat_topology_has_a_name_in_each_release),

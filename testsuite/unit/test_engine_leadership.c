@@ -15,6 +15,8 @@
 static atomic_bool in_control;
 static char dir[] = "/tmp/vs-term-XXXXXX";
 
+#define SUSPEND_MS 600000
+
 static bool active(void *ctx)
 {
 	(void)ctx;
@@ -24,8 +26,10 @@ static bool active(void *ctx)
 static void nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 {
 	(void)ctx;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		rows[i].flags = DOWN;
+		rows[i].suspend_ms = SUSPEND_MS;
+	}
 }
 
 static const struct vs_slurm_ops port = {
@@ -65,6 +69,21 @@ static void engine_start(void)
 	assert_true(becomes_free(false));
 }
 
+static bool suspend_time_is_read(int node)
+{
+	for (int i = 0; i < 500; i++) {
+		int64_t is;
+
+		vs_lock();
+		is = core_nodes()[node].ahead.suspend_ms;
+		vs_unlock();
+		if (is == SUSPEND_MS)
+			return true;
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	return false;
+}
+
 /* The process that a reconfigure starts may begin while this one still lives.
  * If it doesn't come up, this one continues, and Slurm doesn't report its jobs
  * again. */
@@ -78,6 +97,7 @@ static void an_interrupted_term_goes_on_with_what_it_knew(void **state)
 	engine_start();
 	api->node_ids((const char *[]){ "vm1" }, 1, &one);
 	api->job_wait(7, 0, &one, 1);
+	assert_true(suspend_time_is_read(one));
 	atomic_store(&in_control, false);
 	assert_true(becomes_free(true));
 	atomic_store(&in_control, true);

@@ -91,11 +91,16 @@ static void a_vm_that_is_off_is_powered_up_too(void **state)
 	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm1"));
 }
 
+static void suspends(const char *node, int64_t after_ms)
+{
+	core_nodes()[id(node)].ahead.suspend_ms = after_ms;
+}
+
 static void what_is_planned_for_later_waits(void **state)
 {
 	(void)state;
 	stage(2, 1, 2, "warm", 4);
-	core_conf()->slurm.suspend_time_s = 100;
+	suspends("vm1", 100 * 1000);
 	planned(7, "vm1", HOUR);
 	plan_is_read();
 	assert_int_equal(vs_plans.nahead, 0);
@@ -108,6 +113,23 @@ static void what_is_planned_for_later_waits(void **state)
 	plan[0].in_s = 99;
 	plan_is_read();
 	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm1"));
+}
+
+/* Partitions may have a SuspendTime of their own. */
+static void the_suspend_time_is_each_nodes_own(void **state)
+{
+	(void)state;
+	stage(3, 1, 3, "warm", 4);
+	suspends("vm1", 1);	/* SuspendTime=0 */
+	suspends("vm2", 0);	/* SuspendTime=INFINITE */
+	suspends("vm3", 500 * 1000);
+	planned(7, "vm1", 400);
+	planned(8, "vm2", 400);
+	planned(9, "vm3", 400);
+	plan_is_read();
+	assert_null(heard(VS_REQUEST_POWER_UP, "vm1"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm2"));
+	assert_non_null(heard(VS_REQUEST_POWER_UP, "vm3"));
 }
 
 static void never_more_than_prefetch_at_a_time(void **state)
@@ -467,6 +489,7 @@ int main(void)
 		T(planned_nodes_are_powered_up_where_vfs_are_to_spare),
 		T(a_vm_that_is_off_is_powered_up_too),
 		T(what_is_planned_for_later_waits),
+		T(the_suspend_time_is_each_nodes_own),
 		T(never_more_than_prefetch_at_a_time),
 		T(half_of_the_budget_stays_with_jobs),
 		T(vms_that_bear_their_jobs_name_are_not_made_ahead),

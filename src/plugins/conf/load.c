@@ -55,7 +55,6 @@ static void from_slurm_conf(struct vs_conf *conf)
 	char *servers = conf_server();
 
 	conf->password_uid = slurm_conf.slurm_user_id;
-	conf->slurm.suspend_time_s = (int)slurm_conf.suspend_time;
 	/* slurm_protocol_api.c, slurm_send_addr_recv_msgs(): a pause of 1 s
 	 * between the tries. */
 	conf->slurm.resume_timeout_s = slurm_conf.resume_timeout;

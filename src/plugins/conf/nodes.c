@@ -7,6 +7,7 @@
  * Under slurmctld's NODE and PART locks; keeps no pointer into Slurm's tables.
  */
 #include "plugins/slurm/compat.h"
+#include "plugins/slurm/conf_check.h"
 #include <uthash.h>
 #include "util/mem.h"
 #include "util/name.h"
@@ -292,12 +293,18 @@ static int add_partition(struct adding *a, const struct vs_conf_partition *p,
 			 struct vs_err *err)
 {
 	part_record_t *part_ptr = find_part_record(p->name);
+	const char *untested;
 	node_record_t *node_ptr;
 	int ours = 0;
 
 	if (!part_ptr)
 		return vs_conf_err(a->f, a->line, err, "PartitionName=%s: there "
 			"is no such partition in slurm.conf", p->name);
+	untested = vs_select_untested(part_ptr->cr_type);
+	if (untested)
+		return vs_conf_err(a->f, a->line, err, "PartitionName=%s: "
+			"slurm.conf gives it SelectTypeParameters=%s, which is not tested with slurm-vsphere: expected CR_Core, CR_Core_Memory or CR_Socket_Memory",
+			p->name, untested);
 	for (int i = 0; (node_ptr = next_node(&i)); i++) {
 		if (!part_ptr->node_bitmap ||
 		    !bit_test(part_ptr->node_bitmap, node_ptr->index) ||
@@ -384,8 +391,8 @@ static uint64_t add_slurm(uint64_t h, const struct vs_conf *c)
 {
 	h = add_str(add_str(add_str(h, c->state_dir), c->slurm.cluster),
 		    c->slurm.conf_server);
-	h = add_int(add_int(h, c->password_uid), c->slurm.suspend_time_s);
-	return add_int(add_int(h, c->slurm.resume_timeout_s), c->slurm.kill_tries_s);
+	h = add_int(add_int(h, c->password_uid), c->slurm.resume_timeout_s);
+	return add_int(h, c->slurm.kill_tries_s);
 }
 
 uint64_t vs_conf_hash(const struct vs_conf *c)

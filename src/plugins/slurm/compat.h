@@ -318,6 +318,25 @@ const char *vs_reason_name(job_record_t *job_ptr);
 /* SuspendExcStates, as flags of node_state; 0 before 23.02. Under CONF R. */
 uint32_t vs_suspend_exc_states(void);
 
+/* SuspendTime of the node's own line in slurm.conf, which Slurm has from 26.05 on;
+ * NO_VAL: none. Under NODE R. */
+static inline uint32_t vs_node_line_suspend_time(const node_record_t *node_ptr)
+{
+#if VS_GE(26, 5)
+	return node_ptr->config_ptr->suspend_time;
+#else
+	(void)node_ptr;
+	return NO_VAL;
+#endif
+}
+
+/* SelectTypeParameters: VS_CR(CORE), VS_CR(MEMORY), ... */
+#if VS_GE(25, 11)
+#define VS_CR(what) SELECT_##what
+#else
+#define VS_CR(what) CR_##what
+#endif
+
 /* Slurm before 23.02 hides powered-down cloud nodes without it. */
 bool vs_private_cloud_missing(void);
 

@@ -29,11 +29,60 @@ static bool no_resume_program(const struct vs_slurm_bounds *b)
 	return !slurm_conf.resume_program || !*slurm_conf.resume_program;
 }
 
+static bool is_time(uint32_t suspend_time)
+{
+	return suspend_time != INFINITE && suspend_time != NO_VAL;
+}
+
+static int part_has_time(void *x, void *arg)
+{
+	bool *found = arg;
+
+	*found = *found || is_time(((const part_record_t *)x)->suspend_time);
+	return 0;
+}
+
+/*
+ * Slurm's own rule (_init_power_config() in power_save.c): power saving runs if
+ * the cluster or any partition has a SuspendTime, from 26.05 on also if a node
+ * has. A cluster with other nodes has SuspendTime=INFINITE, and a time in the
+ * lines of the VMs' partitions.
+ */
 static bool no_suspend_time(const struct vs_slurm_bounds *b)
 {
+	bool found = is_time(slurm_conf.suspend_time);
+	const node_record_t *n;
+
 	(void)b;
-	return slurm_conf.suspend_time == INFINITE ||
-		slurm_conf.suspend_time == NO_VAL;
+	if (!found && part_list)
+		list_for_each(part_list, part_has_time, &found);
+	for (int i = 0; !found && (n = next_node(&i)); i++)
+		found = is_time(vs_node_line_suspend_time(n));
+	return !found;
+}
+
+/* Of a job's share in a node, what the system tests run; the flags beside it are
+ * stock cons_tres's alone. */
+const char *vs_select_untested(uint16_t params)
+{
+	static const struct { uint16_t shares; const char *name; } untested[] = {
+		{ VS_CR(CPU) | VS_CR(MEMORY), "CR_CPU_Memory" },
+		{ VS_CR(SOCKET), "CR_Socket" },
+		{ VS_CR(MEMORY), "CR_Memory" },
+	};
+	const uint16_t all = VS_CR(CPU) | VS_CR(CORE) | VS_CR(SOCKET) |
+		VS_CR(MEMORY);
+
+	for (size_t i = 0; i < VS_COUNT(untested); i++)
+		if ((params & all) == untested[i].shares)
+			return untested[i].name;
+	return NULL;
+}
+
+static bool select_untested(const struct vs_slurm_bounds *b)
+{
+	(void)b;
+	return vs_select_untested(slurm_conf.select_type_param);
 }
 
 static bool no_prep(const struct vs_slurm_bounds *b)
@@ -150,7 +199,7 @@ static bool short_suspend(const struct vs_slurm_bounds *b)
 /* ---- the table --------------------------------------------------------------- */
 
 enum value { MISSING, RESUME_RATE, SUSPEND_RATE, RET2SERVICE, SUSPEND_TIMEOUT,
-	     RESUME_TIMEOUT, TOPOLOGY, PREP };
+	     RESUME_TIMEOUT, TOPOLOGY, PREP, SELECT };
 
 static const struct row {
 	enum vs_check code;
@@ -169,9 +218,15 @@ static const struct row {
 	  "ResumeProgram is missing; without it Slurm never powers a VM up or "
 	  "down (ResumeProgram=/bin/true will do)" },
 	{ VS_CHECK_SLURM_SUSPEND_TIME, no_suspend_time, MISSING,
-	  "SuspendTime=600", NULL,
-	  "SuspendTime is missing or -1; power saving must be on "
-	  "(SuspendTime=600, say)" },
+	  "SuspendTime=600",
+	  "SuspendTime=600 in the PartitionName= lines of the VMs, or for all nodes",
+	  "SuspendTime is missing or INFINITE, and no partition has one; power "
+	  "saving must be on (SuspendTime=600 in the VMs' PartitionName= lines, "
+	  "say)" },
+	{ VS_CHECK_SLURM_SELECT, select_untested, SELECT,
+	  "SelectTypeParameters=CR_Core_Memory", NULL,
+	  "is not tested with slurm-vsphere: set SelectTypeParameters=CR_CPU, "
+	  "CR_Core, CR_Core_Memory or CR_Socket_Memory" },
 	{ VS_CHECK_SLURM_PREP, no_prep, PREP,
 	  "PrEpPlugins=prep/script,prep/vsphere",
 	  "add to PrEpPlugins= (prep/script by default): prep/vsphere",
@@ -245,6 +300,10 @@ static void value_of(enum value which, char *out, size_t size)
 		snprintf(out, size, "%s", slurm_conf.prep_plugins ?
 			 slurm_conf.prep_plugins : "missing");
 		break;
+	case SELECT:
+		snprintf(out, size, "%s",
+			 vs_select_untested(slurm_conf.select_type_param));
+		break;
 	case MISSING:
 		snprintf(out, size, "missing");
 		break;
@@ -298,6 +357,8 @@ int vs_conf_check_slurm(struct vs_err *err)
 		value_of(r->is, is, sizeof(is));
 		text = r->is == TOPOLOGY ?
 			vs_asprintf("TopologyPlugin=%s %s", is, r->text) :
+			r->is == SELECT ?
+			vs_asprintf("SelectTypeParameters=%s %s", is, r->text) :
 			vs_strdup(r->text);
 		return vs_err_set(err, VS_E_CONFIG, "slurm.conf: %s", text);
 	}
@@ -336,7 +397,7 @@ static void shorten(char *list)
 static void others(vs_slurm_found *fn, void *arg)
 {
 	const char *first = "";
-	char *list = NULL, is[256], should[LIST_MAX + 32], fix[LIST_MAX + 48];
+	char *list = NULL, is[256], should[160], fix[LIST_MAX + 240];
 	size_t n = vs_suspend_unmanaged(&first, &list);
 
 	if (!n)
@@ -345,8 +406,10 @@ static void others(vs_slurm_found *fn, void *arg)
 		 n == 1 ? "" : "s", n == 1 ? "is" : "are", n == 1 ? "" : "s",
 		 first, n == 1 ? "" : ", ...");
 	shorten(list);
-	snprintf(should, sizeof(should), "SuspendExcNodes=%s", list);
-	snprintf(fix, sizeof(fix), "add to SuspendExcNodes=: %s", list);
+	snprintf(should, sizeof(should), "SuspendTime=INFINITE, and SuspendTime=%u in the VMs' PartitionName= lines",
+		 is_time(slurm_conf.suspend_time) ? slurm_conf.suspend_time : 600);
+	snprintf(fix, sizeof(fix), "%s; or add to SuspendExcNodes=: %s", should,
+		 list);
 	fn(arg, VS_CHECK_SLURM_OTHERS, is, should, fix);
 	xfree(list);
 }

@@ -16,6 +16,10 @@ void vs_slurm_checks(const struct vs_slurm_bounds *b, vs_slurm_found *fn,
  * merely hurt are logged as errors, once per process. */
 int vs_conf_check_slurm(struct vs_err *err);
 
+/* SelectTypeParameters of the cluster or of a partition. Returns NULL if the
+ * system tests run jobs with it. Returns its name if not. */
+const char *vs_select_untested(uint16_t params);
+
 /* The same for vs_slurm_ops.slurm_check, with the nodes that are no VMs and
  * would be powered down. It takes CONF, PART and NODE locks for as long as that
  * takes. */

@@ -2,7 +2,8 @@
 /*
  * Nodes that Slurm doesn't power down when they are idle: SuspendExcNodes,
  * SuspendExcParts, SuspendExcStates. A request to power one down, which is a
- * flag, would ignore that.
+ * flag, would ignore that. SuspendTime=INFINITE keeps a node on too, but only as
+ * long as no job waits for what its VM has: such a VM may be reclaimed.
  *
  * Rules: read again every few seconds, because scontrol can change them; in the
  * engine's thread alone. Of SuspendExcNodes=LIST:COUNT Slurm keeps any COUNT of
@@ -106,6 +107,15 @@ uint32_t vs_suspend_excluded(const node_record_t *n)
 		n->node_state & stays.states ? VS_NODE_STAYS : 0;
 }
 
+/* power_save_set_timeouts() sets it, which comes after the node's record. SuspendTime=0
+ * is at once. */
+int64_t vs_suspend_ms(const node_record_t *n)
+{
+	if (n->suspend_time == INFINITE || n->suspend_time == NO_VAL)
+		return 0;
+	return n->suspend_time ? (int64_t)n->suspend_time * 1000 : 1;
+}
+
 /* Does nothing: a site that switches hosts off has a program for it. */
 static bool is_true(const char *program)
 {
@@ -125,7 +135,7 @@ size_t vs_suspend_unmanaged(const char **first, char **list)
 	kept = excluded();
 	go = bit_alloc(node_record_count);
 	for (int i = 0; (n = next_node(&i)); i++) {
-		if (IS_NODE_CLOUD(n) || IS_NODE_FUTURE(n) ||
+		if (IS_NODE_CLOUD(n) || IS_NODE_FUTURE(n) || !vs_suspend_ms(n) ||
 		    bit_test(kept, n->index))
 			continue;
 		bit_set(go, n->index);

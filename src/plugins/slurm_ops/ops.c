@@ -165,6 +165,7 @@ static void port_nodes_read(void *ctx, struct vs_slurm_node *rows, size_t n)
 			vs_lock_nodes_read();
 		node_ptr = vs_slurm_node_next(rows[i].name, &next);
 		rows[i].flags = node_ptr ? flags_of(node_ptr) : 0;
+		rows[i].suspend_ms = node_ptr ? vs_suspend_ms(node_ptr) : 0;
 		if (node_ptr && nstuck < VS_COUNT(stuck) &&
 		    vs_slurm_node_stuck(node_ptr))
 			stuck[nstuck++] = rows[i].name;

@@ -235,12 +235,16 @@ static bool may_have(struct vs_core *c, const struct vs_node *n,
 	       !vs_node_blocked(c, n) && !vs_clone_blocked(c, n);
 }
 
+void vs_prefetch_suspend_set(struct vs_node *n, int64_t after_ms)
+{
+	n->ahead.suspend_ms = after_ms;
+}
+
 /* Slurm would power it down again before its job starts. */
-static bool too_soon_to_power(const struct vs_core *c, const struct vs_coming *p,
+static bool too_soon_to_power(const struct vs_node *n, const struct vs_coming *p,
 			      int64_t now_ms)
 {
-	return c->conf->slurm.suspend_time_s > 0 &&
-	       p->at_ms - now_ms >= (int64_t)c->conf->slurm.suspend_time_s * 1000;
+	return n->ahead.suspend_ms > 0 && p->at_ms - now_ms >= n->ahead.suspend_ms;
 }
 
 /* Half of what may be in flight, so that no job waits for all of it. */
@@ -303,7 +307,7 @@ static void weigh(struct vs_core *c, const struct vs_coming *p, int64_t now_ms)
 	    (vs_observed_none(n->seen) && vs_clones_scarce(c)))
 		return;
 	if (vs_prefetch_vf_comes(c, n) ||
-	    (!too_soon_to_power(c, p, now_ms) &&
+	    (!too_soon_to_power(n, p, now_ms) &&
 	     vs_prefetch_has_surplus(c, n, now_ms)))
 		power(n, now_ms);
 	else if (!cloned && n->seen == VS_OBSERVED_NONE)

@@ -19,6 +19,8 @@ int64_t vs_prefetch_within_s(const struct vs_core *c);
 struct vs_slurm_planned;
 void vs_prefetch_planned(struct vs_core *c, const struct vs_slurm_planned *rows,
 			 size_t n, int64_t now_ms);
+/* Slurm powers the node down after it was idle for so long; 0: never. */
+void vs_prefetch_suspend_set(struct vs_node *n, int64_t after_ms);
 void vs_prefetch_update(struct vs_core *c, int64_t now_ms);
 struct vs_prefetched vs_prefetch_counts(void);
 void vs_prefetch_clear(void);	/* another one's past */

@@ -84,6 +84,7 @@ static void flags_take(struct vs_core *c, struct vs_node *n, void *arg)
 {
 	const struct loop *l = arg;
 
+	vs_prefetch_suspend_set(n, l->rows[n->id].suspend_ms);
 	vs_node_flags(c, n, l->rows[n->id].flags);
 }
 

@@ -17,6 +17,7 @@
 struct vs_slurm_node {
 	const char *name;		/* the engine's own copy */
 	uint32_t flags;
+	int64_t suspend_ms;		/* as in struct vs_node_prefetch */
 };
 
 /* The job that runs on a node. */
@@ -161,8 +162,8 @@ struct vs_slurm_ops {
 	/* False: slurmctld shuts down or this is no active controller: the
 	 * engine starts nothing new until it is true again. */
 	bool (*active)(void *ctx);
-	/* Refresh rows[i].flags for all n rows (flags 0: no such node). One
-	 * short NODE read lock. */
+	/* Refresh flags and suspend_ms of all n rows (flags 0: no such node).
+	 * One short NODE read lock. */
 	void (*nodes_read)(void *ctx, struct vs_slurm_node *rows, size_t n);
 	/* Change a node; the change's own comment says when it is refused. Only
 	 * FAIL, RELEASE and DRAIN use reason, and only FAIL and RELEASE job.

@@ -74,7 +74,7 @@ struct vs_conf {
 	struct {			/* of slurm.conf */
 		char *cluster;
 		char *conf_server;	/* "ctl1:6817,ctl2:6817", for slurmd in guests */
-		int suspend_time_s, resume_timeout_s;
+		int resume_timeout_s;
 		int kill_tries_s;	/* slurmctld tries as long to reach a slurmd */
 	} slurm;
 	int vmotions_max;	/* on a host at once, 0: none are done */

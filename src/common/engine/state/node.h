@@ -208,6 +208,8 @@ struct vs_node_prefetch {
 	int64_t start_ms;	/* as planned then */
 	int64_t since_ms;	/* in this state */
 	int64_t unneeded_ms;	/* no plan names it since; 0: one does */
+	int64_t suspend_ms;	/* Slurm powers it down after so long idle:
+				 * SuspendTime of its partitions; 0: never */
 	LIST_ENTRY(vs_node) entry;	/* while it is in some state */
 };
 

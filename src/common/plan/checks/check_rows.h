@@ -257,8 +257,11 @@ FOUND(SLURM_RESUME_PROGRAM, "slurm-resume-program", HARD, "slurm.conf",
 	"ResumeProgram is missing",
 	"Without it Slurm never powers a VM up.")
 FOUND(SLURM_SUSPEND_TIME, "slurm-suspend-time", HARD, "slurm.conf",
-	"SuspendTime is missing or -1",
+	"SuspendTime is missing or INFINITE, and no partition has one",
 	"Power saving is off, so that Slurm never powers a VM up or down.")
+FOUND(SLURM_SELECT, "slurm-select-parameters", HARD, "slurm.conf",
+	"SelectTypeParameters is not tested with slurm-vsphere",
+	"Jobs have only run with CR_CPU, CR_Core, CR_Core_Memory and CR_Socket_Memory.")
 FOUND(SLURM_PREP, "slurm-prep-plugins", HARD, "slurm.conf",
 	"prep/vsphere is not in PrEpPlugins",
 	"Jobs start before their VMs are up.")
