@@ -65,6 +65,7 @@ static void target(const struct vs_ctl_request *r)
 		must(elsewhere == (r->to[0] != '\0'));
 		return;
 	}
+	must(r->protocol <= VS_CTL_PROTOCOL);
 	must(!elsewhere && !strcasecmp(r->cluster, "hpc") &&
 	     (strcasestr(r->to, "ctl1") || !strcmp(r->to, "10.0.0.7")));
 }
@@ -79,7 +80,12 @@ static void request(const char *text, size_t size)
 		refused(&err);
 		return;
 	}
-	must(r.verb[0] && r.id[0]);
+	must(r.protocol && r.id[0]);
+	if (r.protocol > VS_CTL_PROTOCOL) {
+		target(&r);
+		return;
+	}
+	must(r.verb[0]);
 	s = vs_ctl_request_format(&r);
 	must(!vs_ctl_request_parse(s, strlen(s), &again, NULL));
 	must(!strcmp(r.verb, again.verb) && !strcmp(r.id, again.id) &&

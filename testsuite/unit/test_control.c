@@ -447,6 +447,41 @@ static void names_and_addresses_of_a_controller(void **state)
 	assert_int_equal(vs_ctl_request_check(&r, &bare, &elsewhere, NULL), -1);
 }
 
+/* Without a number it is protocol 1. Of a newer one nothing but the id is read. */
+static void a_newer_protocol_is_refused_by_both_sides(void **state)
+{
+	static const char old[] = "{\"verb\":\"why\",\"id\":\"7\",\"to\":\"ctl1\",\"cluster\":\"hpc\"}";
+	static const char newer[] = "{\"protocol\":2,\"id\":\"7\",\"verb\":[\"why\"]}";
+	static const char reply[] = "{\"protocol\":2,\"id\":\"7\",\"part\":0,\"of\":1}\n{}";
+	static const char before[] = "{\"id\":\"7\",\"part\":0,\"of\":1}\n{}";
+	static const char refusal[] = "{\"protocol\":2,\"id\":\"7\",\"error\":\"no\",\"code\":\"gone\"}\n";
+	const struct vs_ctl_self self = { .host = "ctl1", .cluster = "hpc",
+					  .addr = "" };
+	struct vs_ctl_request r;
+	struct vs_err err = { 0 };
+	struct vs_ctl_part p;
+	bool elsewhere;
+
+	(void)state;
+	assert_int_equal(vs_ctl_request_parse(old, strlen(old), &r, NULL), 0);
+	assert_int_equal(r.protocol, 1);
+	assert_int_equal(vs_ctl_request_check(&r, &self, &elsewhere, NULL), 0);
+	assert_int_equal(vs_ctl_request_parse(newer, strlen(newer), &r, NULL), 0);
+	assert_string_equal(r.id, "7");
+	assert_int_equal(vs_ctl_request_check(&r, &self, &elsewhere, &err), -1);
+	assert_false(elsewhere);
+	assert_string_equal(err.text,
+		"svf speaks protocol 2, slurmctld's slurm-vsphere 1: install the svf of slurmctld's release");
+	assert_int_equal(vs_ctl_part_parse(before, strlen(before), &p, NULL), 0);
+	assert_int_equal(vs_ctl_part_parse(reply, strlen(reply), &p, &err), -1);
+	assert_string_equal(err.text,
+		"slurmctld's slurm-vsphere speaks protocol 2, svf 1: install the svf of slurmctld's release");
+	/* A refusal is read whatever its protocol: it says what is to be done. */
+	assert_int_equal(vs_ctl_part_parse(refusal, strlen(refusal), &p, NULL), 0);
+	assert_true(p.refused);
+	assert_string_equal(p.err.text, "no");
+}
+
 static void expect_addr(int family, const char *in, const char *want, bool loop)
 {
 	struct sockaddr_in in4 = { .sin_family = AF_INET };
@@ -758,6 +793,7 @@ int main(void)
 		T(an_order_to_another_controller_is_refused),
 		T(an_order_to_this_controller_is_obeyed),
 		T(names_and_addresses_of_a_controller),
+		T(a_newer_protocol_is_refused_by_both_sides),
 		T(addresses_are_written_one_way),
 		T(verbs_that_fail_say_why_and_what_to_do),
 		T(the_longest_report_comes_in_parts_and_whole),

@@ -281,7 +281,7 @@ static void it_outlives_a_restart(void **st)
 	assert_non_null(text);
 	begin(8, 1, 8, "warm");
 	vs_state_file_read_done(false);
-	vs_state_file_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text, NULL);
 	ready();
 	assert_non_null(open_now());
 	assert_int_equal(job_begin(4, "vm4", NULL), -1);

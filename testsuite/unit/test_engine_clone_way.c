@@ -186,7 +186,7 @@ static void restarted(const char *about)
 	text = vs_jb_text_free(top);
 	vs_clones.way = (struct vs_clone_way) { .trial_ms = 0 };
 	vs_state_file_read_done(false);
-	vs_state_file_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text, NULL);
 	free(text);
 	fake_about = about;
 	fake_down(VS_E_RETRY);

@@ -320,7 +320,7 @@ static void a_restart_forgets_nothing(void **st)
 	vs_state_file_read_done(false);
 	text = vs_state_file_read(dir);
 	assert_non_null(text);
-	vs_state_file_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text, NULL);
 	free(text);
 	turn();
 	assert_int_equal(vs_clones_hour(), 2);

@@ -77,6 +77,21 @@ static void one_that_cannot_be_read_is_not_called_anybodys(void **state)
 	assert_int_equal(gone, 0);
 }
 
+static void one_with_a_newer_tag_is_named_with_its_format(void **state)
+{
+	struct fake_vm *vm = taken();
+
+	(void)state;
+	fake_tell(vm, &(struct vs_vc_vm){
+		.moid = vm->moid, .has = VS_VC_VM_MARK,
+		.owner_mark = "v2:what-a-later-release-writes" });
+	turns(3);
+	assert_non_null(strstr(node()->foreign,
+		"vm1 has the ownership tag of a newer slurm-vsphere (format 2): install that release again"));
+	assert_non_null(vs_node_blocked(&vs_core, node()));
+	assert_int_equal(fake_sent[FAKE_POWER_OFF] + fake_sent[FAKE_CLONE], 0);
+}
+
 static void nor_is_it_gone_while_a_call_is_under_way(void **state)
 {
 	struct fake_vm *vm = taken();
@@ -99,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_named_once_with_its_path_and_the_remedy),
 		cmocka_unit_test(one_that_cannot_be_read_is_not_called_anybodys),
+		cmocka_unit_test(one_with_a_newer_tag_is_named_with_its_format),
 		cmocka_unit_test(nor_is_it_gone_while_a_call_is_under_way),
 	};
 

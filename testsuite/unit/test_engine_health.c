@@ -94,7 +94,7 @@ static void a_limit_that_changed_while_nothing_ran_is_seen(void **st)
 		vs_health_clear(&vs_core);
 		core_conf()->health_drains = rows[i].most;
 		vs_state_file_read_done(false);
-		vs_state_file_load(&vs_core, text);
+		vs_state_file_load(&vs_core, text, NULL);
 		assert_int_equal(vs_health_drains("host-1"), 2);
 		assert_int_equal(sick() != NULL, rows[i].out);
 	}

@@ -222,7 +222,7 @@ static void restart(void)
 	vs_state_file_forget();
 	vs_state_file_urgent();
 	text = vs_state_file_read(dir);
-	vs_state_file_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text, NULL);
 	free(text);
 }
 
@@ -395,6 +395,42 @@ static void write_hints(const char *text)
 	fclose(f);
 }
 
+/* What it says would be lost, and must not be. */
+static void hints_of_a_newer_format_are_neither_read_nor_written(void **st)
+{
+	static const char newer[] =
+		"{\"format\":2,\"avoid\":[{\"host\":\"esx1\",\"pf\":\"\",\"until\":1,\"why\":\"x\"}]}";
+	VS_FREE char *after = NULL;
+	struct vs_err err = { 0 };
+
+	(void)st;
+	hints_on(1);
+	write_hints(newer);
+	vs_state_file_forget();
+	assert_int_equal(vs_state_file_load(&vs_core, newer, &err), -1);
+	assert_int_equal(err.code, VS_E_CONFIG);
+	assert_non_null(strstr(err.text,
+			       "/slurm_vsphere.hints has format 2, this release reads format 1: install the newer slurm-vsphere again"));
+	assert_null(vs_avoids());
+	assert_false(vs_state_file_is_read());
+	vs_exclude_failed("esx2", NULL, now + 60000, "text");
+	vs_state_file_urgent();
+	vs_state_file_save(&vs_core, now);
+	after = vs_state_file_read(dir);
+	assert_string_equal(after, newer);
+	/* Without the key it is of the first format, which is written. */
+	write_hints("{\"brake\":{\"on\":true}}");
+	restart();
+	assert_true(vs_removal_limit_is_reached());
+	vs_exclude_failed("esx2", NULL, now + 60000, "text");
+	vs_state_file_save(&vs_core, now);
+	free(after);
+	after = vs_state_file_read(dir);
+	assert_non_null(strstr(after, "\"format\":1"));
+	vs_avoids_clear();
+	vs_removal_clear();
+}
+
 static void hints_that_are_none_are_left_out(void **st)
 {
 	static const char *const bad[] = {
@@ -521,6 +557,7 @@ int main(void)
 		cmocka_unit_test(a_power_down_of_slurms_outlives_a_restart),
 		cmocka_unit_test(what_slurm_asked_for_is_no_leave_for_more),
 		cmocka_unit_test(a_confirmation_outlives_a_restart),
+		cmocka_unit_test(hints_of_a_newer_format_are_neither_read_nor_written),
 		cmocka_unit_test(hints_that_are_none_are_left_out),
 		cmocka_unit_test(a_node_that_leaves_the_file_keeps_its_vf_while_it_starts),
 		cmocka_unit_test(it_gets_free_when_its_start_has_come_to_nothing),

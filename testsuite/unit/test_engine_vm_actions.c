@@ -462,7 +462,7 @@ static void orders_outlive_a_restart(void **st)
 	text = vs_jb_text_free(top);
 	memset(&node("vm1")->orders, 0, sizeof(node("vm1")->orders));
 	vs_state_file_read_done(false);
-	vs_state_file_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text, NULL);
 	turns(2);
 	assert_non_null(heard(VS_REQUEST_DRAIN, "vm1"));
 	assert_string_equal(node("vm1")->orders.rebuild,

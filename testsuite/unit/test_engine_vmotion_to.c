@@ -319,7 +319,7 @@ static void ended_on_its_way(enum saved when)
 	vs_avoids_clear();
 	text = vs_state_file_read(dir);
 	assert_non_null(text);
-	vs_state_file_load(c, text);
+	vs_state_file_load(c, text, NULL);
 	free(text);
 	fake_load();
 }

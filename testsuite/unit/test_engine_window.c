@@ -147,7 +147,7 @@ static void again(int nodes, int hosts)
 	vs_windows_clear(&vs_core);
 	begin(nodes, hosts, 1, "warm");
 	vs_state_file_read_done(false);
-	vs_state_file_load(&vs_core, text);
+	vs_state_file_load(&vs_core, text, NULL);
 }
 
 static void its_time_comes_and_it_is_remembered(void **st)

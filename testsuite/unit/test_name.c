@@ -194,6 +194,26 @@ static void a_broken_mark_is_refused(void **state)
 	assert_string_equal(m.cluster, UUID);
 }
 
+/* The first format has no prefix. */
+static void a_mark_of_a_newer_format_is_known_and_not_read(void **state)
+{
+	static const struct { const char *mark; int version; } rows[] = {
+		{ "3c9d/vm001/" UUID, 1 }, { NULL, 1 }, { "", 1 }, { "v", 1 },
+		{ "v2", 1 }, { "v:x", 1 }, { "v2/vm001/" UUID, 1 },
+		{ "v0:x", 1 }, { "v1:3c9d/vm001/" UUID, 1 },
+		{ "v2:3c9d/vm001/" UUID, 2 }, { "v17:", 17 },
+		{ "v99999999999999999999:x", 1 },
+	};
+	struct vs_owner_tag m;
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(rows); i++)
+		assert_int_equal(vs_owner_tag_version(rows[i].mark),
+				 rows[i].version);
+	assert_int_equal(vs_owner_tag_parse("v2:3c9d/vm001/" UUID, &m), -1);
+	assert_int_equal(vs_owner_tag_parse("v2/vm001/" UUID, &m), 0);
+}
+
 static void node_names_are_safe_in_requests_and_paths(void **state)
 {
 	char name[70];
@@ -247,6 +267,7 @@ int main(void)
 		cmocka_unit_test(the_hash_is_64_bit_fnv_1a),
 		cmocka_unit_test(a_mark_comes_back_as_it_was_written),
 		cmocka_unit_test(a_broken_mark_is_refused),
+		cmocka_unit_test(a_mark_of_a_newer_format_is_known_and_not_read),
 		cmocka_unit_test(node_names_are_safe_in_requests_and_paths),
 		cmocka_unit_test(names_of_a_list_are_without_their_blanks),
 	};

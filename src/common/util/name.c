@@ -166,6 +166,18 @@ static bool cluster_id_valid(const char *s)
 	return *s != '\0';
 }
 
+int vs_owner_tag_version(const char *s)
+{
+	const int most = 999999;
+	int version = 0;
+
+	if (!s || *s != 'v')
+		return 1;
+	for (s++; *s >= '0' && *s <= '9' && version < most; s++)
+		version = version * 10 + (*s - '0');
+	return *s == ':' && version ? version : 1;
+}
+
 int vs_owner_tag_parse(const char *s, struct vs_owner_tag *out)
 {
 	char copy[MARK_MAX], *node, *uuid;

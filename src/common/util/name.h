@@ -43,15 +43,23 @@ bool vs_uuid_valid(const char *s);
 uint64_t vs_hash(uint64_t h, const void *data, size_t len);
 uint64_t vs_hash_str(uint64_t h, const char *s);	/* NUL included */
 
-/* The owner mark "CLUSTERID/NODE/INSTANCEUUID". */
+/*
+ * The ownership tag, "CLUSTERID/NODE/INSTANCEUUID": that is format 1, and has no
+ * prefix. Each later format begins with "vN:", N its number. So an earlier release
+ * takes the VM for none of its own, and leaves it alone.
+ */
 #define VS_KEY_OWNER "slurm.vsphere.owner"
 #define VS_KEY_PROFILE "slurm.vsphere.profile"
+#define VS_OWNER_TAG_FORMAT 1
 struct vs_owner_tag {
 	char cluster[VS_UUID_LEN];
 	char node[64];
 	char uuid[VS_UUID_LEN];
 };
-int vs_owner_tag_parse(const char *s, struct vs_owner_tag *out); /* 0 or -1 */
+/* Returns 0. Returns -1 for what is no tag of VS_OWNER_TAG_FORMAT. */
+int vs_owner_tag_parse(const char *s, struct vs_owner_tag *out);
+/* Returns the format that the text names, 1 if it names none. */
+int vs_owner_tag_version(const char *s);
 char *vs_owner_tag_format(const struct vs_owner_tag *m);	/* free() it */
 
 /* Is it UTF-8, as JSON must be (no surrogates, nothing overlong)? */

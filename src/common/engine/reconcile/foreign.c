@@ -39,7 +39,11 @@ static char *words(const struct vs_core *c, const struct vs_vm *vm)
 		[VS_OWNER_OTHER_CLUSTER] = "is another Slurm cluster's",
 	};
 	VS_FREE char *path = path_of(c, vm);
+	int format = vs_owner_tag_version(vm->owner_mark);
 
+	if (format > VS_OWNER_TAG_FORMAT)
+		return vs_asprintf("%s has the ownership tag of a newer slurm-vsphere (format %d): install that release again, or rename the VM",
+				   path, format);
 	if (!whose_is_known(vm))
 		return vs_asprintf("vCenter cannot read %s, which may be its VM or a foreign one: make its host and datastore accessible; or rename it, or move it to another folder",
 				   path);

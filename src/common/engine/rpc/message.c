@@ -66,6 +66,15 @@ static int get_u32(struct vs_j j, const char *key, int64_t max, uint32_t *out,
 	return 0;
 }
 
+static int get_protocol(struct vs_j j, uint32_t *out, struct vs_err *err)
+{
+	if (get_u32(j, "protocol", UINT32_MAX, out, err))
+		return -1;
+	if (!*out)
+		*out = 1;	/* releases before 0.1.0 did not name it */
+	return 0;
+}
+
 static int get_at(struct vs_j j, int64_t *out, struct vs_err *err)
 {
 	int64_t v = vs_j_int_or(vs_j_opt(j, "at"), 0);
@@ -83,6 +92,7 @@ char *vs_ctl_request_format(const struct vs_ctl_request *r)
 {
 	struct json_object *o = vs_jb_obj(NULL);
 
+	vs_jb_int(o, "protocol", VS_CTL_PROTOCOL);
 	vs_jb_str(o, "verb", r->verb);
 	if (r->job)
 		vs_jb_int(o, "job", r->job);
@@ -102,30 +112,40 @@ char *vs_ctl_request_format(const struct vs_ctl_request *r)
 	return vs_jb_text_free(o);
 }
 
+/* Of a newer protocol only the id is known, for the refusal. */
+static int request_read(struct vs_j root, struct vs_ctl_request *r,
+			struct vs_err *err)
+{
+	if (get_protocol(root, &r->protocol, err) ||
+	    get_text(root, "id", r->id, sizeof(r->id), err))
+		return -1;
+	if (r->protocol > VS_CTL_PROTOCOL)
+		return 0;
+	return get_text(root, "verb", r->verb, sizeof(r->verb), err) ||
+		get_u32(root, "job", UINT32_MAX, &r->job, err) ||
+		get_text_if(root, "name", r->name, sizeof(r->name), err) ||
+		get_at(root, &r->at, err) ||
+		get_text_if(root, "text", r->text, sizeof(r->text), err) ||
+		get_text_if(root, "to", r->to, sizeof(r->to), err) ||
+		get_text_if(root, "cluster", r->cluster, sizeof(r->cluster),
+			    err) ||
+		get_text_if(root, "nodes", r->nodes, sizeof(r->nodes), err) ?
+		-1 : 0;
+}
+
 int vs_ctl_request_parse(const char *text, size_t len,
 			 struct vs_ctl_request *out, struct vs_err *err)
 {
 	struct vs_ctl_request r = { 0 };
 	struct vs_jdoc doc;
-	struct vs_j root;
-	int rc = -1;
+	int rc;
 
 	if (vs_jdoc_parse(&doc, text, len, err))
 		return -1;
-	root = vs_j_root(&doc);
-	if (!get_text(root, "verb", r.verb, sizeof(r.verb), err) &&
-	    !get_text(root, "id", r.id, sizeof(r.id), err) &&
-	    !get_u32(root, "job", UINT32_MAX, &r.job, err) &&
-	    !get_text_if(root, "name", r.name, sizeof(r.name), err) &&
-	    !get_at(root, &r.at, err) &&
-	    !get_text_if(root, "text", r.text, sizeof(r.text), err) &&
-	    !get_text_if(root, "to", r.to, sizeof(r.to), err) &&
-	    !get_text_if(root, "cluster", r.cluster, sizeof(r.cluster), err) &&
-	    !get_text_if(root, "nodes", r.nodes, sizeof(r.nodes), err)) {
-		*out = r;
-		rc = 0;
-	}
+	rc = request_read(vs_j_root(&doc), &r, err);
 	vs_jdoc_free(&doc);
+	if (!rc)
+		*out = r;
 	return rc;
 }
 
@@ -158,6 +178,10 @@ int vs_ctl_request_check(const struct vs_ctl_request *r,
 			 struct vs_err *err)
 {
 	*elsewhere = false;
+	if (r->protocol > VS_CTL_PROTOCOL)
+		return vs_err_set(err, VS_E_REQUEST,
+				  "svf speaks protocol %u, slurmctld's slurm-vsphere %d: install the svf of slurmctld's release",
+				  r->protocol, VS_CTL_PROTOCOL);
 	if (!r->to[0])
 		return vs_err_set(err, VS_E_REQUEST,
 				  "the request names no controller: install the svf of slurmctld's release");
@@ -199,6 +223,7 @@ char *vs_ctl_part_format(const struct vs_ctl_part *p, size_t *len)
 	size_t n;
 	char *out;
 
+	vs_jb_int(o, "protocol", VS_CTL_PROTOCOL);
 	vs_jb_str(o, "id", p->id);
 	if (p->refused) {
 		vs_jb_str(o, "error", p->err.text);
@@ -226,7 +251,10 @@ static int head_parse(struct vs_j root, struct vs_ctl_part *p,
 	const uint32_t max = (VS_CTL_REPORT_MAX + VS_CTL_PART_MAX - 1) /
 		VS_CTL_PART_MAX;
 
-	if (get_text(root, "id", p->id, sizeof(p->id), err))
+	uint32_t protocol;
+
+	if (get_protocol(root, &protocol, err) ||
+	    get_text(root, "id", p->id, sizeof(p->id), err))
 		return -1;
 	if (!vs_j_null(vs_j_opt(root, "error"))) {
 		char code[32];
@@ -242,6 +270,10 @@ static int head_parse(struct vs_j root, struct vs_ctl_part *p,
 		p->err.code = code_of(code);
 		return 0;
 	}
+	if (protocol > VS_CTL_PROTOCOL)
+		return vs_err_set(err, VS_E_REQUEST,
+				  "slurmctld's slurm-vsphere speaks protocol %u, svf %d: install the svf of slurmctld's release",
+				  protocol, VS_CTL_PROTOCOL);
 	if (get_u32(root, "part", max, &p->part, err) ||
 	    get_u32(root, "of", max, &p->of, err))
 		return -1;

@@ -2,6 +2,10 @@
 /*
  * What is inside the sealed frames of the control channel.
  *
+ * Each request and each header of a reply has "protocol":1 as well, which rises
+ * when an earlier release could misread it. Without one it is protocol 1. Who
+ * receives a newer one refuses it, and names both.
+ *
  * Request, one per connection:
  *   {"verb":"why","job":4711,"to":"ctl1","cluster":"hpc","id":"..."}
  *   "to" and "cluster" say for which slurmctld it is; each request has them
@@ -26,6 +30,7 @@
 #include <sys/socket.h>
 #include "util/err.h"
 
+#define VS_CTL_PROTOCOL 1
 #define VS_CTL_ID_MAX 64
 #define VS_CTL_AT_MAX ((int64_t)1 << 40)
 #define VS_CTL_NODES_MAX 16384		/* thousands of them, in any order */
@@ -38,6 +43,7 @@
 #define VS_CTL_REPORT_MAX (16 * 1024 * 1024)
 
 struct vs_ctl_request {
+	uint32_t protocol;		/* a newer one's has an id, and no more */
 	char verb[16];
 	uint32_t job;
 	char name[128];			/* of a node or host, "": none */
@@ -59,11 +65,12 @@ struct vs_ctl_self {
 	const char *addr;		/* of the connection here, "": loopback */
 };
 /*
- * Check that a request is for this slurmctld: its cluster is self's, and its
+ * Check that a request is for this slurmctld: its protocol is known, its cluster is
+ * self's, and its
  * "to" is self's host name, with or without domain, or self's address. "to" may
  * be several names with commas between, as SlurmctldHost may be. Returns 0 if
  * so. Returns -1 and sets err and *elsewhere if not; *elsewhere is false for a
- * request that names no controller.
+ * request that names no controller, or has a newer protocol.
  */
 int vs_ctl_request_check(const struct vs_ctl_request *r,
 			 const struct vs_ctl_self *self, bool *elsewhere,

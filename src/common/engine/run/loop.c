@@ -351,8 +351,8 @@ static void client_renew(struct loop *l, int64_t now_ms)
 		vs_lock();
 		vs_strlcpy(c->cluster_id, id, sizeof(c->cluster_id));
 		vs_setup_macs(c);
-		vs_state_file_load(c, hints);
-		vc = vs_watch_connect(c, &err);
+		if (!vs_state_file_load(c, hints, &err))
+			vc = vs_watch_connect(c, &err);
 		vs_unlock();
 	}
 	vs_lock();

@@ -40,8 +40,9 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
 /* ---- saved_state.c ---- */
 
 /* Takes what vs_state_file_read() has found (NULL: nothing), once in a term:
- * before the first comparison. The lock is held. */
-void vs_state_file_load(struct vs_core *c, const char *text);
+ * before the first comparison. The lock is held. Returns 0. Returns -1 and sets err
+ * (VS_E_CONFIG) for a file of a newer format, which is not written either. */
+int vs_state_file_load(struct vs_core *c, const char *text, struct vs_err *err);
 /* What is to be written now, and the directory of the file. Returns NULL if nothing
  * is. The caller frees both. The lock is held, and lent meanwhile. */
 struct json_object *vs_state_file_snapshot(struct vs_core *c, int64_t now_ms,

@@ -6,8 +6,9 @@
  * VMs were made in the last hour, and whether vCenter takes clones with devices.
  *
  * Rules: the file is never trusted. A file that can't be read, or an entry that
- * isn't as expected, is left out, and nothing else follows from it. The order of
- * writing is that of reading.
+ * isn't as expected, is left out, and nothing else follows from it. A file of a
+ * newer format is neither read nor written, and vCenter is not logged in to. The
+ * order of writing is that of reading.
  */
 #include <string.h>
 #include "engine/hosts/hosts.h"
@@ -21,10 +22,16 @@
 
 #define SAVE_MS 1000
 
+/* Of the file. It rises when a release of before must not run without what is new in
+ * it; keys that such a release may leave out do not change it. A file without the
+ * key "format" has format 1. */
+#define FORMAT 1
+
 static struct json_object *to_json(struct vs_core *c)
 {
 	struct json_object *top = vs_jb_obj(NULL);
 
+	vs_jb_int(top, "format", FORMAT);
 	vs_jb_put(top, "avoid", vs_avoids_json());
 	vs_jb_put(top, "windows", vs_windows_json());
 	vs_jb_put(top, "drains", vs_health_json(c));
@@ -64,31 +71,48 @@ static struct vs_j part(struct vs_jdoc *doc, const char *name)
 	return vs_j_opt(vs_j_root(doc), name);
 }
 
-void vs_state_file_load(struct vs_core *c, const char *text)
+static void load(struct vs_core *c, struct vs_jdoc *doc)
 {
-	struct vs_err err = { 0 };
+	vs_avoids_read(c, part(doc, "avoid"));
+	vs_windows_read(c, part(doc, "windows"));
+	vs_health_read(c, part(doc, "drains"));
+	vs_health_limit(c, (int)vs_j_int_or(part(doc, "health_drains"), -1));
+	vs_breakers_read(part(doc, "breakers"));
+	vs_prints_read(part(doc, "pfs"));
+	vs_removal_limit_read(part(doc, "brake"));
+	vs_clones_read(part(doc, "clones"));
+	vs_clone_taken_read(part(doc, "clone_devices_taken"));
+	vs_clone_refused_read(part(doc, "clone_devices_refused"));
+	vs_vmotions_read(c, part(doc, "vmotions"));
+	vs_vm_actions_read(c, part(doc, "orders"));
+}
+
+int vs_state_file_load(struct vs_core *c, const char *text, struct vs_err *err)
+{
+	struct vs_err why = { 0 };
 	struct vs_jdoc doc;
+	int64_t format;
 
 	if (vs_state_file_is_read())
-		return;
-	vs_state_file_read_done(true);
-	if (!text)
-		return;
-	if (vs_jdoc_parse(&doc, text, strlen(text), &err)) {
-		vs_info("the hints file is none (%s): left out", err.text);
-		return;
+		return 0;
+	if (!text) {
+		vs_state_file_read_done(true);
+		return 0;
 	}
-	vs_avoids_read(c, part(&doc, "avoid"));
-	vs_windows_read(c, part(&doc, "windows"));
-	vs_health_read(c, part(&doc, "drains"));
-	vs_health_limit(c, (int)vs_j_int_or(part(&doc, "health_drains"), -1));
-	vs_breakers_read(part(&doc, "breakers"));
-	vs_prints_read(part(&doc, "pfs"));
-	vs_removal_limit_read(part(&doc, "brake"));
-	vs_clones_read(part(&doc, "clones"));
-	vs_clone_taken_read(part(&doc, "clone_devices_taken"));
-	vs_clone_refused_read(part(&doc, "clone_devices_refused"));
-	vs_vmotions_read(c, part(&doc, "vmotions"));
-	vs_vm_actions_read(c, part(&doc, "orders"));
+	if (vs_jdoc_parse(&doc, text, strlen(text), &why)) {
+		vs_info("the hints file is none (%s): left out", why.text);
+		vs_state_file_read_done(true);
+		return 0;
+	}
+	format = vs_j_int_or(part(&doc, "format"), FORMAT);
+	if (format > FORMAT) {
+		vs_jdoc_free(&doc);
+		return vs_err_set(err, VS_E_CONFIG,
+			"%s/slurm_vsphere.hints has format %lld, this release reads format %d: install the newer slurm-vsphere again, or move the file away and lose its drains and limits",
+			c->conf->state_dir, (long long)format, FORMAT);
+	}
+	vs_state_file_read_done(true);
+	load(c, &doc);
 	vs_jdoc_free(&doc);
+	return 0;
 }
