@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # check.sh [unit|guest|contribs|vcsim|replay|system|crash|chaos|fuzz|lint|messages|
-#          sanitize|matrix|packages|slurm-testsuite|coverage|mutation|requests|all]...
-#          [--seconds N] [--seed S] [--with address|thread] [--whole]
+#          sanitize|matrix|packages|upgrade|slurm-testsuite|coverage|mutation|requests|all]...
+#          [--seconds N] [--seed S] [--with address|thread] [--whole] [--from COMMIT]
 #          [--release R] [--slurm-source DIR] [--recordings DIR] [--only TEST]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
@@ -21,6 +21,8 @@
 # --slurm-source DIR: for DIR's release not the distribution's, but one built from it).
 # `packages` is make distcheck, the RPMs' spec, and the Debian packages for each of
 # these, built and installed in chroots (half an hour).
+# `upgrade` has jobs run while slurm-vsphere of an earlier commit is replaced by this tree's,
+# and back (testsuite/upgrade/commits, or --from COMMIT alone; five minutes, with its build).
 # `slurm-testsuite` is Slurm's own tests, of its source: which of those that pass
 # three times in a row with select/cons_tres fail with this plugin (selected ones, 15
 # minutes; --whole: all, hours; --release R: in that release's chroot).
@@ -57,7 +59,7 @@
 # Each part is a function part_NAME in testsuite/check/NAME.sh. Where one is missing
 # nothing runs: a part that can't be run must not be left out.
 known=(unit guest contribs vcsim replay system crash chaos fuzz lint sanitize matrix
-	packages slurm-testsuite coverage mutation requests messages)
+	packages upgrade slurm-testsuite coverage mutation requests messages)
 for p in "${known[@]}"; do
 	[ -f "$VS_TOP/testsuite/check/$p.sh" ] ||
 		die "testsuite/check/$p.sh is missing: nothing was run, take the whole tree"
@@ -126,6 +128,7 @@ chaos_with=
 only_release=
 slurm_given=
 recordings_given=
+upgrade_from=
 words=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -155,6 +158,10 @@ while [ $# -gt 0 ]; do
 	--whole)
 		crash_options+=("$1")
 		suite_options+=("$1") ;;
+	--from)
+		upgrade_from=${2:-}
+		[ -n "$upgrade_from" ] || die "--from needs a commit or a tag"
+		shift ;;
 	--recordings)
 		[ -n "$(recordings "${2:-}")" ] || die "--recordings needs a directory with what govc object.save or svf-probe --record wrote"
 		recordings_given=$(cd "$2" && pwd)
@@ -174,7 +181,7 @@ is_known() { # WORD
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit guest contribs vcsim replay system crash chaos lint) ;;
-	-h | --help) sed -n '4,36s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,38s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*)
 		is_known "$a" ||
 			die "unknown part '$a': $(printf '%s, ' "${known[@]}" | sed 's/, $//') or all is expected"

@@ -61,10 +61,10 @@ debian = debian/README.source debian/changelog debian/clean debian/control \
 	debian/slurm-vsphere-prep.install debian/slurm-vsphere-prep.preinst \
 	debian/slurm-vsphere-select.install debian/slurm-vsphere-select.preinst
 EXTRA_DIST += contribs/guest/simulator-hook slurm-vsphere.spec $(debian) \
-	contribs/packaging/slurm-source.sh \
+	contribs/packaging/release.sh contribs/packaging/slurm-source.sh \
 	testsuite/check testsuite/contribs testsuite/demo testsuite/golden \
 	testsuite/lib testsuite/lint testsuite/matrix \
-	testsuite/slurm testsuite/system testsuite/vcsim
+	testsuite/slurm testsuite/system testsuite/upgrade testsuite/vcsim
 dist_by_name = contribs/*.sh \
 	testsuite/bench/*.py \
 	testsuite/guest/*.py \
@@ -79,6 +79,11 @@ dist-hook:
 	done
 	find $(distdir) '(' -name __pycache__ -o -name .pytest_cache -o -name .gitignore ')' \
 		 -prune -exec rm -rf {} +
+
+# Of the commit that is checked out: doc/dev/release.md.
+release:
+	$(SHELL) $(abs_top_srcdir)/contribs/packaging/release.sh $(abs_top_builddir)/release-$(VERSION)
+.PHONY: release
 
 # Into the plugin directory of no Slurm that is here: configure takes this build's
 # for another release. A release must build wherever its Slurm's source is.
