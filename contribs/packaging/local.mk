@@ -39,7 +39,8 @@ nobase_dist_doc_DATA = README.md NEWS.md CONTRIBUTING.md SECURITY.md HACKING.md 
 	doc/features/prefetch.md doc/features/preemption.md \
 	doc/features/addresses.md doc/features/placement.md \
 	doc/dev/decisions.md doc/dev/glossary.md doc/dev/node-states.md \
-	doc/dev/process-boundary.md doc/dev/testing.md doc/dev/where.md \
+	doc/dev/process-boundary.md doc/dev/release.md doc/dev/testing.md \
+	doc/dev/where.md \
 	doc/pictures/map.svg \
 	contribs/guest/README.md contribs/health/README.md contribs/monitoring/README.md \
 	contribs/probe/README.md

@@ -22,10 +22,14 @@ dist_is_whole() {
 	return $rc
 }
 
+release_version() {
+	sed -n 's/^AC_INIT(\[slurm-vsphere\], \[\([^]]*\)\].*/\1/p' "$VS_TOP/configure.ac"
+}
+
 # A version is said in four places.
 one_version() {
 	local v f rc=0
-	v=$(sed -n 's/^AC_INIT(\[slurm-vsphere\], \[\([^]]*\)\].*/\1/p' "$VS_TOP/configure.ac")
+	v=$(release_version)
 	[ -n "$v" ] || { echo "configure.ac says no version"; return 1; }
 	for f in \
 		"NEWS.md:$(sed -n 's/^## \([^ ]*\).*/\1/p' "$VS_TOP/NEWS.md" | head -n 1)" \
@@ -33,6 +37,30 @@ one_version() {
 		"slurm-vsphere.spec:$(sed -n 's/^Version: *//p' "$VS_TOP/slurm-vsphere.spec")" \
 		"slurm-vsphere.spec's changelog:$(sed -n '/^%changelog/,$s/^\* .* - \([^-]*\)-[0-9]*$/\1/p' "$VS_TOP/slurm-vsphere.spec" | head -n 1)"; do
 		[ "${f#*:}" = "$v" ] || { echo "${f%%:*} says ${f#*:}, configure.ac $v"; rc=1; }
+	done
+	return $rc
+}
+
+# The first section of NEWS.md, without its heading.
+news_of_release() {
+	awk '/^## / { n++; next } n == 1' "$VS_TOP/NEWS.md"
+}
+
+# The heading of a release is "## VERSION (YYYY-MM-DD)"; the packages' changelogs have
+# the same day.
+one_date() {
+	local head date f rc=0
+	head=$(grep -m 1 '^## ' "$VS_TOP/NEWS.md") || head=
+	date=$(sed -n 's/^## [^ ]* (\([0-9]\{4\}-[0-9][0-9]-[0-9][0-9]\))$/\1/p' <<<"$head")
+	if [ -z "$date" ] || [ "$(date -ud "$date" +%F 2>/dev/null)" != "$date" ]; then
+		echo "error: NEWS.md begins with \"$head\": a release needs its date, \"## $(release_version) (YYYY-MM-DD)\""
+		return 1
+	fi
+	for f in \
+		"debian/changelog:$(dpkg-parsechangelog -l "$VS_TOP/debian/changelog" -S Date)" \
+		"slurm-vsphere.spec's changelog:$(sed -n '/^%changelog/,$s/^\* \(... ... [0-9]* [0-9]\{4\}\) .*/\1/p' "$VS_TOP/slurm-vsphere.spec" | head -n 1)"; do
+		[ "$(date -ud "${f#*:}" +%F 2>/dev/null)" = "$date" ] ||
+			{ echo "error: ${f%%:*} has the date ${f#*:}, NEWS.md $date"; rc=1; }
 	done
 	return $rc
 }
