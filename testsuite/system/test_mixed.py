@@ -145,8 +145,8 @@ def test_a_vm_without_suspend_time_stays_on_and_gives_way(fresh):
     c = fresh(nodes=2, start=False, inventory=world(
         hosts=1, vfs=1, templates=[template(), template("other")]),
         slurm={"SuspendTime": None, "SuspendTimeout": 2})
-    c.vsphere = {"ShutdownGrace": 1, "OversubscribeNames": "yes", "lines": [
-        "ClusterName=HPC1 ResourcePool=slurm",
+    c.vsphere = {"ShutdownGrace": 1, "AllowMoreNodesThanVFs": "yes", "lines": [
+        "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=one Adapter=sriov-roce Template=rhel9-ofed",
         "PartitionName=two Adapter=sriov-roce Template=other"]}
