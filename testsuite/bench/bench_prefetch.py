@@ -34,7 +34,7 @@ class Queue:
                        "PowerOnVM_Task": f"{POWER_S}s"}))
         self.c.vsphere = {"lines": LINES, "AllowMoreNodesThanVFs": "yes",
                           "ShutdownGrace": 2, "Prefetch": prefetch,
-                          "PrefetchGrace": 10}
+                          "PrefetchOptions": "grace=10"}
         self.c.slurmctld_parameters += ",power_save_interval=1"
         self.c.slurm = {"SuspendTimeout": 2, "ResumeTimeout": 300}
         self.c.partition_lines = [

@@ -72,7 +72,7 @@ def svf_takes(tmp_path, conf):
 SAMPLES = {
     "cluster-gpu-passthru.conf": [
         "AdapterName=vmxnet3 Type=vmxnet3 Network=vHPC-PG-VMNetwork\n",
-        "PartitionName=gpu-vm Adapter=vmxnet3 Template=vhpc_clone CPUs=20 Memory=102400\n",
+        "PartitionName=gpu-vm Adapter=vmxnet3 Template=vhpc_clone\n",
         "#NodeName=gpu-vm[1-2] CPUs=20 RealMemory=",
         "# note: device ['0000:3B:00.0']: an AdapterName line with Type=directpath and Address= gives this very device",
         "# note: ip 172.1.10.1,172.1.10.2: ManagementAddresses=FIRST-LAST/BITS ",
@@ -85,7 +85,7 @@ SAMPLES = {
     "cluster-pvrdma.conf": [
         "VSphereCluster=COMPUTE_GPU_Cluster\n",
         "AdapterName=pvrdma Type=pvrdma Network=pvrdma-pg\n",
-        "PartitionName=pvrdma-vm Adapter=pvrdma Template=vhpc_clone CPUs=10 Memory=51200 LatencySensitivity=high\n",
+        "PartitionName=pvrdma-vm Adapter=pvrdma Template=vhpc_clone LatencySensitivity=high\n",
         "#NodeName=pvrdma-vm[1-8] CPUs=10 RealMemory=49400 Features=pvrdma State=CLOUD\n",
         "#PartitionName=pvrdma-vm Nodes=pvrdma-vm[1-8] Default=YES\n",
         "# note: port_group vHPC-PG-VMNetwork: the first card is the template's own",
@@ -101,8 +101,8 @@ SAMPLES = {
         "\nVSphereCluster=CHANGE-ME ResourcePool=CHANGE-ME\nAdapterName=",
         "\nAdapterName=vmxnet3 Type=vmxnet3 Network=rhel-hpc-demo-management\n",
         "\nAdapterName=sriov Type=sriov Network=rhel-hpc-demo-IB-SRIOV-PG PF=0000:3b:00.0\n",
-        "\nPartitionName=rhel-hpc-demo-head Adapter=vmxnet3 Template=RHEL-8.1-template CPUs=4 Memory=8192 SecureBoot=no\n",
-        "\nPartitionName=rhel-hpc-demo-compute Adapter=sriov Template=RHEL-8.1-template CPUs=44 Memory=327680 LatencySensitivity=high CoresPerSocket=22 SecureBoot=no\n",
+        "\nPartitionName=rhel-hpc-demo-head Adapter=vmxnet3 Template=RHEL-8.1-template SecureBoot=no\n",
+        "\nPartitionName=rhel-hpc-demo-compute Adapter=sriov Template=RHEL-8.1-template LatencySensitivity=high CoresPerSocket=22 SecureBoot=no\n",
         "#NodeName=rhel-hpc-demo-compute[1-4] CPUs=44 ",
         "# note: cluster ${cluster_name_in_vSphere_to_store_Compute_VMs},${cluster_name_in_vSphere_to_store_FrontEnd_VM}: CHANGE-ME is in its place: ",
         "# note: cores_per_socket 22 (rhel-hpc-demo-compute[1-4]): CPUs= must be",
@@ -114,23 +114,23 @@ SAMPLES = {
         "# note: vhpc_vm01: a name with _ is no host name"],
     "cluster-sriov-gpu.conf": [
         "AdapterName=sriov Type=sriov Network=sriov-pg PF=0000:af:00.0\n",
-        "PartitionName=ml-vm Adapter=sriov Template=vhpc_clone CPUs=4 Memory=16384\n",
+        "PartitionName=ml-vm Adapter=sriov Template=vhpc_clone\n",
         "#NodeName=ml-vm[1-4],tp-vm[1-4] CPUs=4 ",
         "# note: device ['0000:3B:00.0'] (ml-vm[1-2]): ",
         "# note: guest_hostname ml-vm[1-4],tp-vm[1-4]: "],
     "cluster-sriov.conf": [
         "AdapterName=sriov Type=sriov Network=sriov-pg PF=0000:af:00.0\n",
-        "PartitionName=sriov-vm Adapter=sriov Template=vhpc_clone CPUs=10 Memory=51200 LatencySensitivity=high\n",
+        "PartitionName=sriov-vm Adapter=sriov Template=vhpc_clone LatencySensitivity=high\n",
         "#NodeName=sriov-vm[1-8] CPUs=10 RealMemory=49400 Features=sriov State=CLOUD\n",
         "# note: switch sriov-svs: make it yourself, as a distributed one"],
     "cluster-vgpu.conf": [
-        "PartitionName=vgpu-vm Adapter=vmxnet3 Template=vhpc_clone CPUs=5 Memory=16384 LatencySensitivity=high\n",
+        "PartitionName=vgpu-vm Adapter=vmxnet3 Template=vhpc_clone LatencySensitivity=high\n",
         "#NodeName=vgpu-vm[1-4] CPUs=5 ",
         "# note: vgpu grid_p100-4q: a vGPU is an adapter of its own: AdapterName=vgpu Type=vgpu with this Profile="],
     "all-keys": [
         "VSphereCluster=\"C 1\" ResourcePool=p\nVSphereCluster=Other ResourcePool=p\n",
         "AdapterName=sriov Type=sriov Network=s PF=0000:3b:00.1 MTU=9000\n",
-        "PartitionName=n Adapter=sriov Template=\"t 1\" CPUs=2 Memory=1536 CPUReservation=full CPUShares=1 MemoryShares=2 CoresPerSocket=2 SecureBoot=yes\n",
+        "PartitionName=n Adapter=sriov Template=\"t 1\" CPUReservation=full CPUShares=1 MemoryShares=2 CoresPerSocket=2 SecureBoot=yes\n",
         "#NodeName=n[1-4],m9 CPUs=2 ", "# note: script a,b (n[1-4]): ",
         "# note: port_group m%: ",
         "# note: ip 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4 (n[1-4]): ",
@@ -287,7 +287,7 @@ def test_vms_that_differ_are_partitions_of_their_own(imported):
     assert "AdapterName=vmxnet3 Type=vmxnet3 Network=z\n" in out
     assert "#NodeName=a1,a01 CPUs=" in out
     assert "\nPartitionName=a-2 Adapter=sriov2 Template=t\n" in out
-    assert "\nPartitionName=b Adapter=sriov Template=t CPUs=4\n" in out
+    assert "\nPartitionName=b Adapter=sriov Template=t\n" in out
     assert "\nPartitionName=a-3 Adapter=vmxnet3 Template=t\n" in out
 
 
@@ -314,7 +314,7 @@ HARDWARE = [
      " LatencySensitivity=high\n"),
     ("cpu_shares: 500 memory_shares: 1000000",
      " CPUShares=500 MemoryShares=1000000\n"),
-    ("cpu: 8 cores_per_socket: 4", " CPUs=8 CoresPerSocket=4\n"),
+    ("cpu: 8 cores_per_socket: 4", " CoresPerSocket=4\n"),
     ("cores_per_socket: 0", " Template=t\n"),
     ("secure_boot: off", " SecureBoot=no\n"),
     ("linked: yes", " Template=t Clone=linked\n"),

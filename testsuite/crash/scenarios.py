@@ -112,7 +112,7 @@ def move(w):
 
 @scenario()
 def off(w):
-    """Retention=off."""
+    """Retention=power_off."""
     w.done(w.jobs("-p off -w vm005"))
     w.until_down("vm005")
 

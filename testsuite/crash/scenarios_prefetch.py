@@ -7,7 +7,7 @@ from worker import foreign, wait_for, wait_until
 
 def prefetch(w):
     w.edit("ShutdownGrace=1\n",
-           "ShutdownGrace=1\nPrefetch=4\nPrefetchGrace=1\n")
+           "ShutdownGrace=1\nPrefetch=4\nPrefetchOptions=grace=1\n")
 
 
 def one_vf_left(w):

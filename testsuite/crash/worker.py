@@ -36,7 +36,7 @@ CONF = {"ShutdownGrace": 1, "BootTimeout": 20, "ProvisionTimeout": 45, "lines": 
     "VSphereCluster=HPC1 ResourcePool=slurm",
     "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
     "PartitionName=warm Adapter=sriov-roce Template=rhel9-ofed",
-    "PartitionName=off Adapter=sriov-roce Template=rhel9-ofed Retention=off",
+    "PartitionName=off Adapter=sriov-roce Template=rhel9-ofed Retention=power_off",
     "PartitionName=fresh Adapter=sriov-roce Template=rhel9-ofed "
     "Retention=destroy"]}
 PARTITIONS = ["PartitionName=warm Nodes=vm[001-004] Default=YES",

@@ -87,7 +87,7 @@ def make_cluster(drawn, directory=None):
     c.vsphere = {"ShutdownGrace": 2, "BootTimeout": slow * BOOT_TIMEOUT_S,
                  "Placement": drawn["placement"], "lines": lines,
                  "AllowMoreNodesThanVFs": drawn["oversubscribe"],
-                 "Prefetch": drawn["prefetch"], "PrefetchGrace": 5}
+                 "Prefetch": drawn["prefetch"], "PrefetchOptions": "grace=5"}
     c.slurm = {"SuspendTime": drawn["suspend"],
                "SuspendTimeout": SUSPEND_TIMEOUT_S,
                "PreemptType": "preempt/partition_prio",

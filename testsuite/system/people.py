@@ -235,17 +235,17 @@ class Clone(Phase):
 
 def other_memory(cluster):
     """Every VM is wrong from now on."""
-    new = Reconfigure.memory + 64
+    new = Reconfigure.overhead + 64
     f = cluster.path("etc", "vsphere.conf")
-    f.write_text(f.read_text().replace(f"Memory={Reconfigure.memory}",
-                                       f"Memory={new}"))
-    Reconfigure.memory = new
+    f.write_text(f.read_text().replace(f"MemoryOverhead={Reconfigure.overhead}",
+                                       f"MemoryOverhead={new}"))
+    Reconfigure.overhead = new
     cluster.must("scontrol", "reconfigure")
 
 
 class Reconfigure(Phase):
     task = "ReconfigVM_Task"
-    memory = 2048
+    overhead = 1024
 
     def prepare(self, cluster):
         if len(cluster.our_vms()) < len(cluster.node_names()):

@@ -109,7 +109,7 @@ FAULTS = [
     ("esxi-old", H, on_host(apiVersion="6.7.0"), on_host(apiVersion="8.0.3"),
      "software profile update"),
     ("host-memory", H, on_host(memoryMB=1024), on_host(memoryMB=131072),
-     "Memory="),
+     "RealMemory="),
     ("host-cores", H, on_host(cores=2), on_host(cores=32), "CPUs=1"),
     ("numa-unknown", H, on_host(numaPci=False), on_host(numaPci=True),
      "NumaAffinity=none"),

@@ -424,14 +424,14 @@ def test_a_host_with_room_for_fewer_vms_than_vfs(fresh):
                     "1 fit$", f["is"])
     assert "all 4 nodes of adapter sriov-roce: the hosts have it for 3" in \
         f["should"]
-    assert f["fix"].startswith("vsphere.conf: PartitionName=... Memory=")
+    assert f["fix"].startswith("slurm.conf: NodeName=... RealMemory=")
     host(c, H2, memoryMB=128 * 1024)
     wait_for("it is mended", 30, lambda: sound(c))
     host(c, H2, cores=4)  # a tenth of its CPU is ESXi's
     f = found(c, "host-cores-vfs", H2)
     assert f["is"] == "its VFs serve 2 VMs x 2 cores = 4, it has 3 for " \
         "VMs: 1 fit"
-    assert f["fix"].startswith("vsphere.conf: PartitionName=... CPUs=1")
+    assert f["fix"].startswith("slurm.conf: NodeName=... CPUs=1")
     assert f["severity"] == "warning" and only(c, f["code"])
     host(c, H2, cores=32)
     wait_for("it is mended", 30, lambda: sound(c))

@@ -45,7 +45,7 @@ def two(fresh):
                   "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG",
                   "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed",
                   "PartitionName=off Adapter=sriov-roce Template=rhel9-ofed "
-                  "Retention=off"]},
+                  "Retention=power_off"]},
               # Its file is gone for a moment at each beat; at less than 4 s
               # they follow one another without a pause.
               slurm={"SlurmctldTimeout": 4, "SuspendTimeout": 2},

@@ -23,19 +23,20 @@ def make_cluster():
         "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "AdapterName=vmxnet3 Type=vmxnet3 Network=VM-PG",
-        "PartitionName=hpc Adapter=sriov-roce Template=rhel9-ofed CPUs=4 "
+        "PartitionName=hpc Adapter=sriov-roce Template=rhel9-ofed "
         "LatencySensitivity=high NumaAffinity=pf CoresPerSocket=2 "
         "CPUShares=high MemoryShares=5000 SecureBoot=yes",
         "PartitionName=eth Adapter=vmxnet3 Template=rhel9-ofed "
         "CPUReservation=1500 MemoryReservation=512 CPUShares=low",
-        "PartitionName=all Adapter=vmxnet3 Template=rhel9-ofed CPUs=14 "
+        "PartitionName=all Adapter=vmxnet3 Template=rhel9-ofed "
         "CPUReservation=full MemoryReservation=full",
-        "PartitionName=wide Adapter=sriov-roce Template=rhel9-ofed CPUs=12 "
+        "PartitionName=wide Adapter=sriov-roce Template=rhel9-ofed "
         "NumaAffinity=pf",
         "PartitionName=legacy Adapter=vmxnet3 Template=legacy SecureBoot=yes"]}
     c.choose_ports()
-    c.node_lines = [c.node_line(1, 2, "sriov-roce"), c.node_line(3, 3, "vmxnet3"),
-                    c.node_line(4, 5, "vmxnet3"), c.node_line(6, 6, "sriov-roce"),
+    c.node_lines = [c.node_line(1, 2, "sriov-roce", cpus=4),
+                    c.node_line(3, 3, "vmxnet3"), c.node_line(4, 5, "vmxnet3", cpus=14),
+                    c.node_line(6, 6, "sriov-roce", cpus=12),
                     c.node_line(7, 7, "vmxnet3")]
     c.partition_lines = [
         "PartitionName=hpc Nodes=vm[001-002] Default=YES",

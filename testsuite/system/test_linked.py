@@ -181,7 +181,8 @@ def test_what_others_delete_is_made_again(cluster):
 def test_each_host_may_have_a_parent_of_its_own(cluster):
     c = cluster
     no_parent(c)
-    c.change_vsphere("Placement=balance", "Placement=spread\nCloneParents=host")
+    c.change_vsphere("Placement=balance", "Placement=spread")
+    c.change_vsphere("Clone=linked", "Clone=linked_per_host")
     out = c.wait_job(c.sbatch("-N2", "-w", "vm[009-010]",
                               script="srun hostname"), 60)
     assert set(out.split()) == {"vm009", "vm010"}
@@ -193,7 +194,7 @@ def test_each_host_may_have_a_parent_of_its_own(cluster):
         name = at[vm["host"]]
         assert vm["bases"] == [f"[vsan] {name}/{name}.vmdk"], (vm, at)
     # one for the datastore is enough again: the other one's child stays
-    c.change_vsphere("Placement=spread\nCloneParents=host", "Placement=spread")
+    c.change_vsphere("Clone=linked_per_host", "Clone=linked")
     unwanted = wait_for("one is not wanted", 30, lambda: [
         r["vm"] for r in rows(c) if not r["wanted"]])
     extra, = unwanted

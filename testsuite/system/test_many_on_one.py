@@ -17,7 +17,7 @@ def make_cluster():
         "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         *(f"PartitionName={p} Adapter=sriov-roce Template=rhel9-ofed "
-          "Retention=off" for p in ("roce", "gang"))]}
+          "Retention=power_off" for p in ("roce", "gang"))]}
     c.slurm = {"SuspendTimeout": 2, "PreemptMode": "GANG",
                "SchedulerTimeSlice": 5}
     c.node_lines = [c.node_line(1, 3, "sriov-roce", cpus=3)]

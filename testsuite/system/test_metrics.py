@@ -119,22 +119,21 @@ def test_a_reconfigure_takes_them_away_again(cluster, port):
         page(port)
 
 
-def test_an_address_of_others_needs_the_sites_own_word(cluster, port):
+def test_an_address_of_others_is_warned_of(cluster, port):
     f = cluster.path("etc", "vsphere.conf")
     was = f.read_text()
     try:
         f.write_text("MetricsAddr=0.0.0.0\n" + was)
-        r = cluster.run("svf", "conf", str(f))
-        assert r.returncode != 0 and "MetricsRemote=yes" in r.stderr, r
-        cluster.run("scontrol", "reconfigure")
-        wait_for("what was in force still is", 20,
-                 lambda: page(port)[0] == 200)
-        f.write_text("MetricsAddr=0.0.0.0\nMetricsRemote=yes\n" + was)
         cluster.must("svf", "conf", str(f))
+        assert "is not loopback" not in cluster.ctld_log()
+        cluster.must("scontrol", "reconfigure")
+        wait_for("the log warns", 20, lambda: "MetricsAddr=0.0.0.0 is not "
+                 "loopback: anyone who reaches it" in cluster.ctld_log())
+        assert page(port)[0] == 200
         for wrong in ("MetricsAddr=localhost", "MetricsAddr=10.1",
                       f"MetricsAddr=127.0.0.1\nSvfPort={port}"):
             f.write_text(wrong + "\n" + re.sub("(?m)^SvfPort=.*$", "", was)
-                         if "Control" in wrong else wrong + "\n" + was)
+                         if "SvfPort" in wrong else wrong + "\n" + was)
             r = cluster.run("svf", "conf", str(f))
             assert r.returncode != 0 and "Metrics" in r.stderr, r
     finally:

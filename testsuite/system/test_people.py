@@ -32,7 +32,7 @@ def make_cluster():
         "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "
-        f"Memory={people.Reconfigure.memory}"]}
+        f"MemoryOverhead={people.Reconfigure.overhead}"]}
     # Drains by hand are kept: idle_on_node_suspend would lift them.
     c.slurm = {"SuspendTimeout": 2, "ResumeTimeout": 300, "Epilog": epilog,
                "SlurmctldParameters": "power_save_interval=1",

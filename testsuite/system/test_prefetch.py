@@ -25,7 +25,7 @@ def make_cluster():
         template(), template("other")]))
     c.vsphere = {"lines": LINES, "ShutdownGrace": 1,
                  "AllowMoreNodesThanVFs": "yes", "Prefetch": 2,
-                 "PrefetchGrace": GRACE_S}
+                 "PrefetchOptions": f"grace={GRACE_S}"}
     c.slurm = {"SuspendTimeout": 2}
     c.partition_lines = [
         "PartitionName=roce Nodes=vm[001-006] Default=YES",
@@ -205,4 +205,4 @@ def test_off_by_default_nothing_is_made_before_the_start(cluster):
         assert cluster.mutating() == calls + 4
         second.end_well()
     finally:
-        cluster.change_vsphere("PrefetchGrace", "Prefetch=2\nPrefetchGrace")
+        cluster.change_vsphere("PrefetchOptions", "Prefetch=2\nPrefetchOptions")

@@ -12,7 +12,7 @@ LINES = [
     "VSphereCluster=HPC1 ResourcePool=slurm",
     "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
     "PartitionName=warm Adapter=sriov-roce Template=rhel9-ofed Retention=warm",
-    "PartitionName=off Adapter=sriov-roce Template=rhel9-ofed Retention=off",
+    "PartitionName=off Adapter=sriov-roce Template=rhel9-ofed Retention=power_off",
     "PartitionName=destroy Adapter=sriov-roce Template=rhel9-ofed Retention=destroy",
 ]
 

@@ -153,7 +153,7 @@ def make_cluster():
         a = 3 * i + 1
         lines += [f"AdapterName={name} Type={r.kind} {r.line}",
                   f"PartitionName={name} Adapter={name} Template=rhel9-ofed"
-                  " Retention=off",
+                  " Retention=power_off",
                   f"PartitionName={name}-old Adapter={name}"
                   f" Template={name}-old"]
         c.node_lines += [c.node_line(a, a + 1, name),

@@ -48,7 +48,7 @@ ALL = [
     Row("as many as there are", 4, [2], [("1-2", "E1")], "-N1-4", "E1",
         long=True),
     Row("VMs that are switched off", 3, [1], [("1", "E1")], "-N1 -w {2}",
-        "E1", retention="off", says=True, long=True),
+        "E1", retention="power_off", says=True, long=True),
     Row("behind a reservation", 4, [2], [], "-N1 -t 5", "E2", resv="1-2",
         says=True, long=True),
     # (the one before it runs for a minute from its boot on)

@@ -137,7 +137,7 @@ def test_a_vm_that_is_off_takes_its_disks_along_to_another_host(fresh):
             "VSphereCluster=HPC1 ResourcePool=slurm",
             "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
             "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "
-            "Retention=off"]})
+            "Retention=power_off"]})
     c.wait_job(c.sbatch("-N1", "-w", "vm001", script="true"), 60)
     wait_for("it is off", 30, lambda: not c.names_on() and
              c.is_powered_down("vm001"))

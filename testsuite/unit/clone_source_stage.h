@@ -17,8 +17,7 @@ STAGE void begin_linked(int nodes, int hosts)
 
 STAGE void per_host(void)
 {
-	free(core_conf()->clone_parents);
-	core_conf()->clone_parents = vs_strdup("host");
+	core_profiles()[0].clone_per_host = true;
 }
 
 STAGE void wants(uint32_t job, const char *node)

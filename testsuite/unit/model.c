@@ -58,7 +58,7 @@ void model_broken(const char *fmt, ...)
 
 void model_begin(unsigned seed, FILE *story)
 {
-	static const char *const retentions[] = { "warm", "off", "destroy" };
+	static const char *const retentions[] = { "warm", "power_off", "destroy" };
 
 	model = (struct model) {
 		.seed = seed * 2654435761u + 1, .story = story, .events = true,

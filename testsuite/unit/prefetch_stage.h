@@ -73,7 +73,7 @@ STAGE void goes_by(int64_t seconds)
 /* vm1 runs job 1 on the only VF and gives it back; vm2 is planned for job 2. */
 STAGE void one_vf_that_comes_free(void)
 {
-	stage(2, 1, 1, "off", 4);
+	stage(2, 1, 1, "power_off", 4);
 	bring_up(1, "vm1");
 	planned(2, "vm2", 100);
 	ends(1, "vm1", 90);

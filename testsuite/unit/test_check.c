@@ -397,7 +397,7 @@ static void the_cores_of_esxi_are_no_vms(void **state)
 	look();
 	assert_int_equal(found.n, 0);
 	host(2)->cpu_mhz--;
-	finds(VS_CHECK_HOST_CORES, "CPUs=27");
+	finds(VS_CHECK_HOST_CORES, "slurm.conf: NodeName=... CPUs=27");
 	assert_string_equal(found.f[0].is, "27 of its 32 cores for VMs");
 	assert_string_equal(found.f[0].should, "28 cores for one VM");
 	profile.latency_high = false;	/* cores are shared then */
@@ -415,7 +415,7 @@ static void memory_counts_with_its_overhead(void **state)
 	look();
 	assert_int_equal(found.n, 0);
 	host(2)->memory_mb = need - 1;
-	finds(VS_CHECK_HOST_MEMORY, "Memory=");
+	finds(VS_CHECK_HOST_MEMORY, "slurm.conf: NodeName=... RealMemory=");
 	nodes = 0;			/* no node has it */
 	look();
 	assert_int_equal(found.n, 0);

@@ -28,7 +28,7 @@ static void memory_for_fewer_vms_than_vfs_is_told_with_its_figures(void **st)
 	look();
 	assert_int_equal(found.n, 0);
 	host(2)->memory_mb--;
-	finds(VS_CHECK_HOST_MEMORY_VFS, "Memory=");
+	finds(VS_CHECK_HOST_MEMORY_VFS, "slurm.conf: NodeName=... RealMemory=");
 	snprintf(is, sizeof(is), "its VFs serve 8 VMs x %lld MB = %lld MB, it has %lld MB: 7 fit",
 		 (long long)each, (long long)each * 8,
 		 (long long)each * 8 - 1);
@@ -46,13 +46,14 @@ static void the_memory_that_is_named_fits_as_often(void **st)
 	(void)st;
 	a_node_for_each_vf();
 	host(2)->memory_mb = 200000;
-	finds(VS_CHECK_HOST_MEMORY_VFS, "Memory=");
-	mb = strtoll(strstr(found.f[0].fix, "Memory=") + 7, NULL, 10);
+	finds(VS_CHECK_HOST_MEMORY_VFS, "slurm.conf: NodeName=... RealMemory=");
+	mb = strtoll(strstr(found.f[0].fix, "RealMemory=") + 11, NULL, 10);
+	mb = (mb + 256 + mb / 32 + 3) / 4 * 4;	/* as slurmctld's plugin adds it */
 	profile.memory_mb = mb;
 	look();
 	assert_int_equal(found.n, 0);
 	profile.memory_mb = mb + 8;
-	finds(VS_CHECK_HOST_MEMORY_VFS, "Memory=");
+	finds(VS_CHECK_HOST_MEMORY_VFS, "slurm.conf: NodeName=... RealMemory=");
 }
 
 /* A site with a VM a host leaves most VFs unused, and knows it. */
@@ -87,7 +88,7 @@ static void cores_count_where_vms_have_them_to_themselves(void **st)
 	look();
 	assert_int_equal(found.n, 0);
 	profile.latency_high = true;
-	finds(VS_CHECK_HOST_CORES_VFS, "CPUs=3");
+	finds(VS_CHECK_HOST_CORES_VFS, "slurm.conf: NodeName=... CPUs=3");
 	assert_string_equal(found.f[0].is, "its VFs serve 8 VMs x 4 cores = "
 			    "32, it has 31 for VMs: 7 fit");
 	host(2)->cpu_mhz++;
@@ -101,7 +102,7 @@ static void that_no_vm_fits_is_told_as_that_alone(void **st)
 
 	(void)st;
 	host(2)->memory_mb = each - 1;
-	finds(VS_CHECK_HOST_MEMORY, "Memory=");
+	finds(VS_CHECK_HOST_MEMORY, "slurm.conf: NodeName=... RealMemory=");
 }
 
 static void vms_without_vfs_go_where_there_is_room(void **st)

@@ -45,11 +45,12 @@ static void every_value_of_a_right_file_is_read(void **state)
 		"SvfListenAddr=10.0.0.1 SvfPort=7000\n"
 		"MaxProvisionOps=3 MaxPowerOps=4 MaxOpsPerHost=5\n"
 		"BootTimeout=60 ProvisionTimeout=61 ShutdownGrace=0\n"
+		"PrefetchOptions=grace=7,window=8 MetricsAddr=::\n"
 		STAGE_LINES
 		"AdapterName=ib Type=sriov Network=\"IB PG\" LinkLayer=infiniband "
 		"PF=0000:3B:00.1 NICsPerNode=3 DistinctPFs=no\n"
-		"PartitionName=eth Adapter=vmxnet3 Template=t Retention=off "
-		"LatencySensitivity=high CPUs=8 Memory=4096\n"
+		"PartitionName=eth Adapter=vmxnet3 Template=t Retention=power_off "
+		"LatencySensitivity=high Clone=linked_per_host\n"
 		"ESXiHost=esx[01-03] Switch=leaf1\n"
 		"VSphereCluster=HPC2\n");
 	assert_non_null(c);
@@ -78,10 +79,12 @@ static void every_value_of_a_right_file_is_read(void **state)
 	assert_int_equal(c->adapters[0].per_node, 1);
 	assert_string_equal(c->adapters[0].distinct_pfs, "yes");
 	assert_int_equal(c->npartitions, 2);
-	assert_string_equal(c->partitions[1].retention, "off");
+	assert_string_equal(c->partitions[1].retention, "power_off");
 	assert_string_equal(c->partitions[1].latency, "high");
-	assert_int_equal(c->partitions[1].vcpus, 8);
-	assert_int_equal(c->partitions[1].memory_mb, 4096);
+	assert_string_equal(c->partitions[1].clone, "linked_per_host");
+	assert_int_equal(c->prefetch.window_s, 8);
+	assert_int_equal(c->prefetch.grace_s, 7);
+	assert_string_equal(c->metrics.addr, "::");
 	assert_int_equal(c->nhosts, 3);
 	assert_string_equal(c->hosts[2].name, "esx03");
 	assert_string_equal(c->hosts[2].leaf, "leaf1");
@@ -110,6 +113,8 @@ static void what_is_not_given_has_its_default(void **state)
 	assert_int_equal(c->boot_timeout_s, 300);
 	assert_int_equal(c->prolog_timeout_s, 1800);
 	assert_int_equal(c->shutdown_grace_s, 30);
+	assert_int_equal(c->prefetch.window_s, 600);
+	assert_int_equal(c->prefetch.grace_s, 300);
 	assert_null(c->munge_socket);
 	assert_string_equal(c->partitions[0].retention, "warm");
 	assert_string_equal(c->partitions[0].latency, "normal");
@@ -209,6 +214,17 @@ static void a_removed_key_is_refused_with_what_is_used_instead(void **state)
 	      "jobs are preempted by requeue or cancel, as PreemptMode= of slurm.conf says",
 	      "Remove the key");
 	LINE9("preempt=end\n", "preempt= was removed: ");
+	LINE9("CloneParents=host\n", "CloneParents= was removed: ",
+	      "Clone=linked_per_host");
+	LINE9("MetricsRemote=yes\n", "MetricsRemote= was removed: ", "MetricsAddr=");
+	LINE9("MungeSocket=/s\n", "MungeSocket= was removed: ",
+	      "AuthInfo=socket=PATH");
+	LINE9("PrefetchWindow=5\n", "write PrefetchOptions=window=SECONDS");
+	LINE9("PrefetchGrace=5\n", "write PrefetchOptions=grace=SECONDS");
+	LINE9("PartitionName=p Adapter=vmxnet3 Template=t CPUs=4\n",
+	      "CPUs= was removed: ", "CPUs= in slurm.conf");
+	LINE9("PartitionName=p Adapter=vmxnet3 Template=t Memory=1024\n",
+	      "Memory= was removed: ", "RealMemory= in slurm.conf");
 	assert_null(strstr(stage_err.text, "mean"));
 	LINE9("PartitionName=eth Adapter=vmxnet3 Template=t Preemp=end\n",
 	      "unknown key \"Preemp\"");
@@ -427,8 +443,15 @@ static void values_out_of_their_range_are_refused(void **state)
 	      "sriov|pvrdma|vmxnet3");
 	LINE9("AdapterName=a&b Type=sriov Network=n\n", "AdapterName=a&b",
 	      "Slurm feature");
-	LINE9("PartitionName=p Adapter=vmxnet3 Template=t Memory=1023\n",
-	      "Memory=1023", "multiple of 4");
+	LINE9("PrefetchOptions=window=0\n",
+	      "PrefetchOptions=window=0: expected a number from 1 to 86400");
+	LINE9("PrefetchOptions=grace=1,window\n", "PrefetchOptions=window: "
+	      "expected NAME=NUMBER, or several with commas; NAME is one of window|grace");
+	LINE9("PrefetchOptions=wind=5\n", "PrefetchOptions=wind=5: expected NAME=NUMBER");
+	LINE9("PartitionName=p Adapter=vmxnet3 Template=t Retention=off\n",
+	      "Retention=off was renamed: write Retention=power_off");
+	LINE9("PartitionName=p Adapter=vmxnet3 Template=t Clone=linked_per\n",
+	      "Clone=linked_per: expected one of full|linked|linked_per_host|instant");
 	LINE9("ESXiHost=esx[1- Switch=s\n", "ESXiHost=esx[1-", "host list");
 }
 
@@ -493,14 +516,10 @@ static void combinations_that_cannot_be_are_refused(void **state)
 	      "PF= goes with Type=sriov");
 	LINE9("AdapterName=x Type=pvrdma Network=n LinkLayer=InfiniBand\n",
 	      "LinkLayer=InfiniBand goes with Type=sriov");
-	LINE9("MetricsAddr=10.0.0.1\n", "loopback, or MetricsRemote=yes");
-	LINE9("MetricsAddr=::\n", "loopback, or MetricsRemote=yes");
 	LINE9("MetricsAddr=ctl1\n", "expected a numeric address");
 	LINE9("MetricsPort=6828\n", "another port than SvfPort");
 	LINE9("VCenterCAFile=/ca VCenterVerifyTLS=no\n",
 	      "VCenterVerifyTLS=no and VCenterCAFile= exclude each other");
-	LINE9("PartitionName=p Adapter=vmxnet3 Template=t Memory=1024 "
-	      "MemoryOverhead=4\n", "Memory= and MemoryOverhead=");
 }
 
 /* ---- files -------------------------------------------------------------------- */

@@ -127,12 +127,12 @@ static void a_node_whose_address_is_the_gateway_is_refused(void **state)
 	says("node vm1: its address 10.9.0.1/24 is the Gateway=");
 }
 
-static void a_partitions_own_sizes_come_first(void **state)
+static void a_vm_is_as_large_as_its_node_and_the_overhead(void **state)
 {
 	struct vs_conf *c;
 
 	(void)state;
-	stage_node("vm1", "sriov-roce", 16, 1, true);
+	stage_node("vm1", "sriov-roce", 8, 1024, true);
 	stage_node("vm2", "vmxnet3", 16, 1024, true);
 	stage_partition("roce", "0", true);
 	stage_partition("eth", "1", true);
@@ -140,11 +140,12 @@ static void a_partitions_own_sizes_come_first(void **state)
 		"VSphereCluster=HPC1\n"
 		"AdapterName=sriov-roce Type=sriov Network=n\n"
 		"AdapterName=vmxnet3 Type=vmxnet3 Network=n\n"
-		"PartitionName=roce Adapter=sriov-roce Template=t CPUs=8 Memory=2048\n"
+		"PartitionName=roce Adapter=sriov-roce Template=t Retention=destroy\n"
 		"PartitionName=eth Adapter=vmxnet3 Template=t MemoryOverhead=100\n");
 	assert_non_null(c);
 	assert_int_equal(c->nodes[0].vcpus, 8);
-	assert_int_equal(c->nodes[0].memory_mb, 2048);
+	/* 1024 + 256 + 1024 / 32 */
+	assert_int_equal(c->nodes[0].memory_mb, 1312);
 	assert_true(c->nodes[0].exclusive);
 	assert_int_equal(c->nodes[1].memory_mb, 1124);
 }
@@ -189,7 +190,7 @@ static void two_lines_that_disagree_on_a_node_are_refused(void **state)
 	assert_non_null(with("PartitionName=debug Adapter=sriov-roce "
 			     "Template=rhel9-ofed\n"));
 	assert_null(with("PartitionName=debug Adapter=sriov-roce "
-			 "Template=rhel9-ofed Retention=off\n"));
+			 "Template=rhel9-ofed Retention=power_off\n"));
 	says("line 9: node vm1 is in the partitions roce and debug");
 	says("disagree");
 }
@@ -370,7 +371,7 @@ static void a_created_node_whose_lines_disagree_is_dropped_again(void **state)
 	stage_partition("debug", "0", false);
 	stage_partition("third", "012", false);
 	c = with("PartitionName=debug Adapter=sriov-roce Template=rhel9-ofed "
-		 "Retention=off\n"
+		 "Retention=power_off\n"
 		 "PartitionName=third Adapter=sriov-roce Template=rhel9-ofed\n");
 	assert_non_null(c);
 	assert_int_equal(c->nnodes, 2);
@@ -532,7 +533,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(cloud_nodes_of_a_partition_are_ours_with_their_size),
-		T(a_partitions_own_sizes_come_first),
+		T(a_vm_is_as_large_as_its_node_and_the_overhead),
 		T(a_node_without_an_address_in_the_subnet_is_refused),
 		T(nodes_have_addresses_of_their_partitions_pools),
 		T(a_node_that_finds_no_address_left_is_refused),

@@ -280,7 +280,7 @@ static void a_job_that_leaves_a_booting_node_leaves_it_to_the_one_beside(
 	int one;
 
 	(void)state;
-	begin(1, 1, 1, "off");
+	begin(1, 1, 1, "power_off");
 	ready();
 	one = id("vm1");
 	for (uint32_t job = 7; job <= 9; job++) {

@@ -239,7 +239,7 @@ static void clones_count_until_a_beat_has_them(void **state)
 static void disks_of_a_vm_that_goes_off_at_once_still_count(void **state)
 {
 	(void)state;
-	begin(3, 1, 3, "off");
+	begin(3, 1, 3, "power_off");
 	fake_disk_mb = 10000;
 	fake_store_mb = 15000;
 	ready();

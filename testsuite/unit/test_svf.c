@@ -408,7 +408,7 @@ static void conf_prints_what_is_in_force(void **state)
 	assert_int_equal(svf("--json conf"), 0);
 	expect_in(out, "\"SvfPort\"");
 	assert_int_equal(svf("conf --keys -hl"), 0);
-	expect_in(out, "MungeSocket");
+	expect_in(out, "MetricsAddr");
 	expect_in(out, "InfiniBand with Type=sriov alone. One of Ethernet|InfiniBand.");
 	expect_in(out, "The TCP port of SvfListenAddr. From 1 to 65535.");
 }

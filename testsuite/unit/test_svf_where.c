@@ -49,13 +49,13 @@ static void without_control_addr_this_machine_is_asked_first(void **state)
 {
 	(void)state;
 	control[0] = '\0';
-	write_file("vsphere.conf", "SvfPort=%d MungeSocket=%s\n", port,
-		   stage_socket);
-	write_file("slurm.conf", CLUSTER "SlurmctldHost=one(127.0.0.3)\n",
-		   geteuid());
+	write_file("vsphere.conf", "SvfPort=%d\n", port);
+	write_file("slurm.conf", CLUSTER "SlurmctldHost=one(127.0.0.3)\n"
+		   "AuthInfo=socket=%s\n", geteuid(), stage_socket);
 	assert_int_equal(svf("--json hosts"), 0);
 	/* Slurm takes that for this machine's name, and so does svf */
-	write_file("slurm.conf", CLUSTER "SlurmctldHost=localhost\n", geteuid());
+	write_file("slurm.conf", CLUSTER "SlurmctldHost=localhost\n"
+		   "AuthInfo=socket=%s\n", geteuid(), stage_socket);
 	assert_int_equal(svf("--json hosts"), 0);
 }
 
@@ -97,8 +97,9 @@ static void keys_of_a_newer_release_are_passed_over(void **state)
 	write_file("vsphere.conf", "NewKey=1 SvfPort=1\n"
 		   "NewName=a Datastore=b SvfListenAddr=127.0.0.9\n"
 		   "ESXiHost=a NewSwitch=b SvfPort=2 Switch=c\n"
-		   "SvfListenAddr=127.0.0.1 NewKey=2 SvfPort=%d MungeSocket=%s\n",
-		   port, stage_socket);
+		   "SvfListenAddr=127.0.0.1 NewKey=2 SvfPort=%d\n", port);
+	write_file("slurm.conf", CLUSTER "AuthInfo=socket=%s\n", geteuid(),
+		   stage_socket);
 	assert_int_equal(svf("--json hosts"), 0);
 }
 
@@ -124,13 +125,13 @@ static void who_is_not_meant_is_passed_over(void **state)
 
 	(void)state;
 	control[0] = '\0';
-	write_file("vsphere.conf", "SvfListenAddr=127.0.0.1 SvfPort=%d MungeSocket=%s\n",
-		   port, stage_socket);
+	write_file("vsphere.conf", "SvfListenAddr=127.0.0.1 SvfPort=%d\n", port);
 	write_file("slurm.conf", CLUSTER "SlurmctldHost=other(127.0.0.1)\n"
-		   "SlurmctldHost=%s(localhost)\n", geteuid(), stage_host());
+		   "SlurmctldHost=%s(localhost)\nAuthInfo=socket=%s\n",
+		   geteuid(), stage_host(), stage_socket);
 	assert_int_equal(svf("--json hosts"), 0);
-	write_file("slurm.conf", CLUSTER "SlurmctldHost=other(127.0.0.1)\n",
-		   geteuid());
+	write_file("slurm.conf", CLUSTER "SlurmctldHost=other(127.0.0.1)\n"
+		   "AuthInfo=socket=%s\n", geteuid(), stage_socket);
 	assert_int_equal(svf("--json hosts"), 3);
 	want = vs_asprintf("the request is for controller other of cluster stage, but controller %s of cluster stage received it",
 			   stage_host());
@@ -140,7 +141,8 @@ static void who_is_not_meant_is_passed_over(void **state)
 	assert_int_equal(svf("--json hosts"), 3);
 	expect_in(errs, want);
 	write_file("slurm.conf", "ClusterName=two\nSlurmUser=%u\n"
-		   "SlurmctldHost=%s(localhost)\n", geteuid(), stage_host());
+		   "SlurmctldHost=%s(localhost)\nAuthInfo=socket=%s\n",
+		   geteuid(), stage_host(), stage_socket);
 	assert_int_equal(svf("--json hosts"), 3);
 	expect_in(errs, "of cluster two, but controller");
 }

@@ -169,3 +169,15 @@ bool vs_ipv4_pool_net_meets(const struct vs_ipv4_pool *a, const struct vs_ipv4_p
 
 	return !a->dhcp && !b->dhcp && (a->net & ~bits) == (b->net & ~bits);
 }
+
+int vs_addr_is_loopback(const char *addr)
+{
+	struct in6_addr v6;
+	struct in_addr v4;
+
+	if (inet_pton(AF_INET, addr, &v4) == 1)
+		return ntohl(v4.s_addr) >> 24 == 127;
+	if (inet_pton(AF_INET6, addr, &v6) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&v6);
+	return -1;
+}

@@ -44,6 +44,10 @@ int vs_ipv4_pool_address(const struct vs_ipv4_pool *p, const char *node,
 bool vs_ipv4_pool_meets(const struct vs_ipv4_pool *a, const struct vs_ipv4_pool *b);
 bool vs_ipv4_pool_net_meets(const struct vs_ipv4_pool *a, const struct vs_ipv4_pool *b);
 
+/* Returns 1 if this is an address of loopback, IPv4 or IPv6. Returns 0 for any other
+ * numeric address. Returns -1 if it is no numeric address. */
+int vs_addr_is_loopback(const char *addr);
+
 /* "10.1.0.1", len bytes: 0 or -1. */
 int vs_ipv4_parse(const char *s, size_t len, uint32_t *out);
 

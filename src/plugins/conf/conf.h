@@ -31,7 +31,7 @@ struct vs_conf_file {
 int vs_conf_scan(struct vs_conf_file *f, const char *path, struct vs_err *err);
 /* The same for a client, which may be older than slurmctld's plugin: unknown and
  * misplaced keys are passed over, with the line if they begin it. Slurm's commands
- * read slurm.conf so. Renamed keys are refused: the client would take their defaults. */
+ * read slurm.conf so. Renamed and removed keys are refused: the client would take a default. */
 int vs_conf_scan_known(struct vs_conf_file *f, const char *path,
 		       struct vs_err *err);
 void vs_conf_file_free(struct vs_conf_file *f);

@@ -142,18 +142,6 @@ int vs_conf_hardware_check(const struct vs_conf *conf,
 		if (check_reservations(conf, p, a, f, r, err) ||
 		    check_numa(p, a, f, r, err))
 			return -1;
-		if (p->vcpus && p->cores_per_socket &&
-		    p->vcpus % p->cores_per_socket)
-			return vs_conf_err(f, vs_conf_key_line(r,
-				"CoresPerSocket"), err,
-				"CoresPerSocket=%d doesn't divide CPUs=%d",
-				p->cores_per_socket, p->vcpus);
-		if (p->memory_mb && p->memory_reservation > p->memory_mb)
-			return vs_conf_err(f, vs_conf_key_line(r,
-				"MemoryReservation"), err,
-				"MemoryReservation=%lld is more than Memory=%lld: expected full",
-				(long long)p->memory_reservation,
-				(long long)p->memory_mb);
 	}
 	return 0;
 }

@@ -54,11 +54,6 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "spread: one VM per host while possible; drs: as balance, but vCenter's "
 	  "DRS is asked before a VM is cloned, and chooses among the hosts that "
 	  "have room." },
-	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "CloneParents", "datastore", false,
-	  "datastore|host", 0, 0, TOP(clone_parents),
-	  "Parents of linked clones: one for each version of a template on each "
-	  "datastore, or one on each host besides, for a host copies from its own VMs "
-	  "few at a time. See LINKED CLONES." },
 	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Mode", "manage", false,
 	  "manage|observe", 0, 0, TOP(mode),
 	  "observe: count, plan and report, change nothing in vCenter; jobs wait "
@@ -82,17 +77,9 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "are not served." },
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "MetricsAddr", "127.0.0.1", false, NULL,
 	  0, 0, TOP(metrics.addr),
-	  "The numeric address of MetricsPort. One that is not loopback's needs "
-	  "MetricsRemote=yes." },
-	{ VS_SCOPE_TOP, VS_CONF_BOOL, "MetricsRemote", "no", false, NULL, 0, 0,
-	  TOP(metrics.remote),
-	  "yes: MetricsAddr may be reached from other machines. Whoever reaches it "
-	  "reads the names of ESXi hosts and adapters and all counts, without a "
-	  "password and in clear." },
-	{ VS_SCOPE_TOP, VS_CONF_PATH, "MungeSocket", NULL, false, NULL, 0, 0,
-	  TOP(munge_socket),
-	  "munged's socket; slurm.conf's AuthInfo=socket= or munge's own default "
-	  "if not given." },
+	  "The numeric address of MetricsPort. Anyone who reaches an address that is "
+	  "not loopback reads the names of ESXi hosts and adapters and all counts, "
+	  "without a password and in clear; slurmctld's log warns of it." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxProvisionOps", "20", false, NULL,
 	  1, 1000, TOP(provision_max),
 	  "Clones, moves, reconfigurations and removals in flight at once." },
@@ -125,14 +112,13 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "start soon: powered up where VFs are to spare or given back for that job, "
 	  "else cloned and kept off. "
 	  "0: none; nor are any where Retention=destroy." },
-	{ VS_SCOPE_TOP, VS_CONF_INT, "PrefetchWindow", "600", false, NULL,
-	  1, 86400, TOP(prefetch.window_s),
-	  "Seconds before its planned start that a job's VMs are made ahead; "
-	  "powered up at most SuspendTime before." },
-	{ VS_SCOPE_TOP, VS_CONF_INT, "PrefetchGrace", "300", false, NULL,
-	  1, 86400, TOP(prefetch.grace_s),
-	  "Seconds after which a VM that was made ahead, and is planned for no job "
-	  "any more, is removed." },
+	{ VS_SCOPE_TOP, VS_CONF_OPTIONS, "PrefetchOptions",
+	  "window=600,grace=300", false, "window|grace", 1, 86400,
+	  TOP(prefetch.window_s),
+	  "Two times of Prefetch=, in seconds. window: so long before its planned "
+	  "start a job's VMs are made ahead; they are powered up at most "
+	  "SuspendTime before. grace: a VM that was made ahead is removed when no "
+	  "plan has named it for so long." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "BootTimeout", "300", false, NULL,
 	  10, 86400, TOP(boot_timeout_s),
 	  "Seconds from power-on until slurmd must have registered." },
@@ -264,16 +250,17 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  0, 6, PRT(dns_search),
 	  "Domains that host names are looked up in. With ManagementAddresses=." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "Retention", "warm", false,
-	  "warm|off|destroy", 0, 0, PRT(retention),
-	  "After a job: warm: the VM stays on until SuspendTime; off: it is powered "
-	  "off; destroy: every job gets fresh VMs (exclusive partitions alone)." },
+	  "warm|power_off|destroy", 0, 0, PRT(retention),
+	  "After a job: warm: the VM stays on until SuspendTime; power_off: it is "
+	  "powered off; destroy: every job gets fresh VMs (exclusive partitions alone)." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "Clone", "full", false,
-	  "full|linked|instant", 0, 0, PRT(clone),
-	  "full: each VM is a copy of the template; linked: it stands on the disks of "
-	  "a parent, a copy that is made once, and is there in seconds; instant: it "
-	  "goes on from the memory of a parent that has booted (see svf adapters for "
-	  "the types that allow it). See LINKED CLONES and INSTANT CLONES. VMs that "
-	  "exist are right either way." },
+	  "full|linked|linked_per_host|instant", 0, 0, PRT(clone),
+	  "full: each VM is a copy of the template; linked: it uses the disks of a "
+	  "clone source, a copy that is made once on each datastore, and is made in "
+	  "seconds; linked_per_host: each host has its own clone source, because a "
+	  "host copies few VMs at a time from another one; instant: it continues from "
+	  "the memory of a clone source that has booted (svf adapters shows which "
+	  "types allow it). A change of this key changes no VM that exists." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "LatencySensitivity", "normal",
 	  false, "normal|high", 0, 0, PRT(latency),
 	  "high: exclusive cores; all of the VM's CPU and memory is reserved for it." },
@@ -309,16 +296,10 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  0, 0, PRT(secure_boot),
 	  "EFI secure boot of the VMs; as in the template if not given. The "
 	  "template must boot by EFI: its firmware is never changed." },
-	{ VS_SCOPE_PARTITION, VS_CONF_INT, "CPUs", NULL, false, NULL, 1, 768,
-	  PRT(vcpus), "vCPUs of the VMs; the node's CPUs= if not given." },
-	{ VS_SCOPE_PARTITION, VS_CONF_MB, "Memory", NULL, false, NULL,
-	  512, 24L * 1024 * 1024, PRT(memory_mb),
-	  "Memory of the VMs in MB, a multiple of 4, not with MemoryOverhead; the "
-	  "node's RealMemory plus MemoryOverhead if not given." },
 	{ VS_SCOPE_PARTITION, VS_CONF_MB, "MemoryOverhead", NULL, false, NULL,
 	  0, 1024 * 1024, PRT(memory_overhead_mb),
 	  "MB that a guest's kernel takes before slurmd counts RealMemory; 256 plus "
-	  "RealMemory/32 if not given. Not with Memory." },
+	  "RealMemory/32 if not given." },
 
 	{ VS_SCOPE_PARTITION, VS_CONF_TEXT, "StoragePolicy", NULL, false, NULL,
 	  0, 0, PRT(storage_policy),
@@ -350,6 +331,13 @@ const size_t vs_conf_nkeys = VS_COUNT(vs_conf_keys);
 _Static_assert(VS_COUNT(vs_conf_keys) <= VS_CONF_KEYS, "raise VS_CONF_KEYS");
 
 static const struct { const char *key, *instead; } removed[] = {
+	{ "CloneParents", "write Clone=linked_per_host in the PartitionName lines for CloneParents=host, and nothing for CloneParents=datastore" },
+	{ "CPUs", "the VMs' vCPUs are the node's CPUs= in slurm.conf" },
+	{ "Memory", "the VMs' memory is the node's RealMemory= in slurm.conf plus MemoryOverhead=" },
+	{ "MetricsRemote", "MetricsAddr= may be any address of slurmctld's machine, and slurmctld's log warns of one that is not loopback. Remove the key" },
+	{ "MungeSocket", "munged's socket is that of AuthInfo=socket=PATH in slurm.conf. Remove the key" },
+	{ "PrefetchWindow", "write PrefetchOptions=window=SECONDS" },
+	{ "PrefetchGrace", "write PrefetchOptions=grace=SECONDS" },
 	{ "Preempt", "VMs are no longer suspended for another job, and jobs are preempted by requeue or cancel, as PreemptMode= of slurm.conf says. Remove the key" },
 };
 
@@ -378,6 +366,28 @@ static const struct { const char *key, *write; } renamed[] = {
 	{ "Label", "HardwareLabel=" },
 	{ "Annotation", "Notes=" },
 };
+
+size_t vs_conf_options(const struct vs_conf_key *k)
+{
+	size_t n = 1;
+
+	for (const char *s = k->choices; *s; s++)
+		n += *s == '|';
+	return n;
+}
+
+const char *vs_conf_value_renamed(const char *key, const char *value)
+{
+	static const struct { const char *key, *value, *write; } values[] = {
+		{ "Retention", "off", "power_off" },
+	};
+
+	for (size_t i = 0; i < VS_COUNT(values); i++)
+		if (!strcasecmp(values[i].key, key) &&
+		    !strcasecmp(values[i].value, value))
+			return values[i].write;
+	return NULL;
+}
 
 const char *vs_conf_key_renamed(const char *key, size_t len)
 {

@@ -34,6 +34,7 @@ enum vs_conf_type {
 	VS_CONF_BOOL,		/* yes or no */
 	VS_CONF_AMOUNT,		/* an int64_t, -1 for "full" */
 	VS_CONF_SHARES,		/* an int, see conf_i.h */
+	VS_CONF_OPTIONS,	/* ints in a row: "a=1,b=2"; choices names them in order */
 };
 
 struct vs_conf_key {
@@ -42,7 +43,7 @@ struct vs_conf_key {
 	const char *key;
 	const char *dflt;	/* as it would be written; NULL: none */
 	bool required;
-	const char *choices;	/* "a|b" for VS_CONF_CHOICE */
+	const char *choices;	/* "a|b" for VS_CONF_CHOICE and VS_CONF_OPTIONS */
 	long min, max;		/* of numbers */
 	size_t offset;		/* into vs_conf or vs_conf_adapter, ... */
 	const char *doc;	/* one or two sentences */
@@ -63,6 +64,11 @@ const char *vs_conf_key_removed(const char *key, size_t len);
 /* What to write instead of a key that an earlier release had under this name (case
  * doesn't matter), as the end of an error's sentence. NULL: there was no such key. */
 const char *vs_conf_key_renamed(const char *key, size_t len);
+/* How many options a key of VS_CONF_OPTIONS has. */
+size_t vs_conf_options(const struct vs_conf_key *k);
+/* What to write instead of a value that the key had in an earlier release (case
+ * doesn't matter). NULL: it had no such value. */
+const char *vs_conf_value_renamed(const char *key, const char *value);
 /* The name most like this one, or NULL if none is near. */
 const char *vs_conf_key_near(const char *key, size_t len,
 			     unsigned int scope_mask);

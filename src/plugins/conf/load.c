@@ -64,8 +64,7 @@ static void from_slurm_conf(struct vs_conf *conf)
 	vs_str_replace(&conf->slurm.cluster, slurm_conf.cluster_name);
 	vs_str_replace(&conf->slurm.conf_server, servers);
 	xfree(servers);
-	if (!conf->munge_socket)
-		conf->munge_socket = vs_conf_munge_socket(slurm_conf.authinfo);
+	conf->munge_socket = vs_conf_munge_socket(slurm_conf.authinfo);
 }
 
 struct vs_conf *vs_conf_build(const struct vs_conf_file *f, struct vs_err *err)

@@ -37,8 +37,6 @@ static int64_t memory_of(const struct vs_conf_partition *p, uint64_t real)
 {
 	int64_t over = p->memory_overhead_mb;
 
-	if (p->memory_mb)
-		return p->memory_mb;
 	if (over < 0)
 		over = 256 + (int64_t)real / 32;
 	return ((int64_t)real + over + 3) / 4 * 4;
@@ -55,14 +53,13 @@ static bool same_rules(const struct vs_conf_partition *a,
 	return !strcmp(a->adapter, b->adapter) &&
 	       !strcmp(a->template_name, b->template_name) &&
 	       !strcmp(a->retention, b->retention) &&
-	       !strcmp(a->latency, b->latency) && a->vcpus == b->vcpus &&
+	       !strcmp(a->latency, b->latency) &&
 	       same_word(a->clone, b->clone) &&
 	       same_word(a->subnet, b->subnet) &&
 	       same_word(a->addresses, b->addresses) &&
 	       same_word(a->gateway, b->gateway) &&
 	       same_word(a->dns, b->dns) &&
 	       same_word(a->dns_search, b->dns_search) &&
-	       a->memory_mb == b->memory_mb &&
 	       a->memory_overhead_mb == b->memory_overhead_mb &&
 	       vs_conf_hardware_same(a, b);
 }
@@ -181,11 +178,11 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 		return vs_conf_err(f, line, err, "node name \"%.80s\" can be no "
 			"VM's: expected up to 63 letters, digits, '.', '_' or "
 			"'-'", node_ptr->name);
-	if (!p->memory_mb && config->real_memory < MEMORY_MIN_MB)
+	if (config->real_memory < MEMORY_MIN_MB)
 		return vs_conf_err(f, line, err, "node %s has no usable "
-			"RealMemory in slurm.conf (%lu MB): expected at least %d, "
-			"or Memory= in this line", node_ptr->name,
-			(unsigned long)config->real_memory, MEMORY_MIN_MB);
+			"RealMemory in slurm.conf (%lu MB): expected at least %d",
+			node_ptr->name, (unsigned long)config->real_memory,
+			MEMORY_MIN_MB);
 	if (!strcmp(p->retention, "destroy") && !exclusive)
 		return vs_conf_err(f, line, err, "Retention=destroy is for "
 			"exclusive nodes, but partition %s of node %s may share "
@@ -197,7 +194,7 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 	n->name = vs_strdup(node_ptr->name);
 	n->partition = vs_strdup(p->name);
 	n->adapter = vs_strdup(p->adapter);
-	n->vcpus = p->vcpus ? p->vcpus : config->cpus;
+	n->vcpus = config->cpus;
 	n->memory_mb = memory_of(p, config->real_memory);
 	n->exclusive = exclusive;
 	n->dynamic = IS_NODE_DYNAMIC_NORM(node_ptr);
@@ -274,8 +271,8 @@ static int add_to(struct adding *a, const struct vs_conf_partition *p,
 		return 0;
 	vs_conf_err(a->f, a->line, err, "node %s is in the partitions %s and %s, "
 		    "whose lines disagree: expected the same Adapter, Template, "
-		    "Retention, Clone, LatencySensitivity, CPUs, "
-		    "memory, hardware and addresses",
+		    "Retention, Clone, LatencySensitivity, "
+		    "MemoryOverhead, hardware and addresses",
 		    node_ptr->name, have->partition, p->name);
 	return unfit(a, node_ptr, err);
 }
@@ -380,6 +377,8 @@ static uint64_t add_line(uint64_t h, enum vs_conf_scope scope, const void *line)
 			h = add_int(h, *(const int64_t *)slot);
 		else if (k->type == VS_CONF_BOOL)
 			h = add_int(h, *(const bool *)slot);
+		else if (k->type == VS_CONF_OPTIONS)
+			h = vs_hash(h, slot, vs_conf_options(k) * sizeof(int));
 		else
 			h = add_str(h, *(char *const *)slot);
 	}

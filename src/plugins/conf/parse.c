@@ -207,7 +207,8 @@ static int scan_line(void *arg, int line, const char *p, struct vs_err *err)
 
 		if (k < 0 || (!opens && vs_conf_keys[k].scope != scope)) {
 			free(value);
-			if (!f->known_only || vs_conf_key_renamed(key, len))
+			if (!f->known_only || vs_conf_key_renamed(key, len) ||
+			    vs_conf_key_removed(key, len))
 				return key_unknown(f, line, key, len, scope,
 						   err);
 			if (first)

@@ -8,7 +8,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE	/* memmem */
 #endif
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "util/mem.h"
+#include "util/ipv4.h"
 #include "util/name.h"
 #include "util/secret_file.h"
 #include "conf_i.h"
@@ -63,8 +63,11 @@ static int choice(const struct vs_conf_file *f, int line,
 		  const struct vs_conf_key *k, const char *s, char **out,
 		  struct vs_err *err)
 {
-	const char *at = k->choices;
+	const char *at = k->choices, *now = vs_conf_value_renamed(k->key, s);
 
+	if (now)
+		return vs_conf_err(f, line, err, "%s=%s was renamed: write %s=%s",
+				   k->key, s, k->key, now);
 	while (*at) {
 		size_t len = strcspn(at, "|");
 
@@ -78,6 +81,47 @@ static int choice(const struct vs_conf_file *f, int line,
 	}
 	return vs_conf_err(f, line, err, "%s=%.40s: expected one of %s", k->key,
 			   s, k->choices);
+}
+
+/* Which of "a|b" it is, -1: none. */
+static int choice_index(const char *choices, const char *name, size_t len)
+{
+	for (int i = 0; *choices; i++) {
+		size_t n = strcspn(choices, "|");
+
+		if (n == len && !strncasecmp(choices, name, len))
+			return i;
+		choices += n + !!choices[n];
+	}
+	return -1;
+}
+
+/* "a=1,b=2" into the ints at out. One that is not named keeps its value. */
+static int options(const struct vs_conf_file *f, int line,
+		   const struct vs_conf_key *k, const char *s, int *out,
+		   struct vs_err *err)
+{
+	for (size_t len; *s; s += len + !!s[len]) {
+		size_t name = strcspn(s, "=,");
+		int at = choice_index(k->choices, s, name);
+		VS_FREE char *word = NULL, *value = NULL;
+		struct vs_conf_key one = *k;
+		long n;
+
+		len = strcspn(s, ",");
+		if (at < 0 || s[name] != '=')
+			return vs_conf_err(f, line, err,
+				"%s=%.*s: expected NAME=NUMBER, or several with commas; NAME is one of %s",
+				k->key, (int)(len > 40 ? 40 : len), s,
+				k->choices);
+		word = vs_asprintf("%s=%.*s", k->key, (int)name, s);
+		value = strndup(s + name + 1, len - name - 1);
+		one.key = word;
+		if (number(f, line, &one, value, &n, err))
+			return -1;
+		out[at] = (int)n;
+	}
+	return 0;
 }
 
 static int url(const struct vs_conf_file *f, int line,
@@ -106,6 +150,21 @@ static int url(const struct vs_conf_file *f, int line,
 	return 0;
 }
 
+static int set_number(const struct vs_conf_file *f, int line,
+		      const struct vs_conf_key *k, const char *s, void *slot,
+		      struct vs_err *err)
+{
+	long n;
+
+	if (number(f, line, k, s, &n, err))
+		return -1;
+	if (k->type == VS_CONF_MB)
+		*(int64_t *)slot = n;
+	else
+		*(int *)slot = (int)n;
+	return 0;
+}
+
 static int set_value(const struct vs_conf_file *f, int line,
 		     const struct vs_conf_key *k, const char *s, void *base,
 		     struct vs_err *err)
@@ -113,19 +172,12 @@ static int set_value(const struct vs_conf_file *f, int line,
 	void *slot = (char *)base + k->offset;
 	struct vs_err why = { 0 };
 	char pci[VS_PCI_LEN];
-	long n = 0;
 
 	switch (k->type) {
 	case VS_CONF_INT:
 	case VS_CONF_HEX:
 	case VS_CONF_MB:
-		if (number(f, line, k, s, &n, err))
-			return -1;
-		if (k->type == VS_CONF_MB)
-			*(int64_t *)slot = n;
-		else
-			*(int *)slot = (int)n;
-		return 0;
+		return set_number(f, line, k, s, slot, err);
 	case VS_CONF_AMOUNT:
 	case VS_CONF_SHARES:
 		if (k->type == VS_CONF_AMOUNT ?
@@ -142,6 +194,9 @@ static int set_value(const struct vs_conf_file *f, int line,
 		return 0;
 	case VS_CONF_CHOICE:
 		return choice(f, line, k, s, slot, err);
+	case VS_CONF_OPTIONS:
+		return options(f, line, k, k->dflt, slot, err) ||
+			options(f, line, k, s, slot, err) ? -1 : 0;
 	case VS_CONF_PCI:
 		if (vs_pci_parse(s, pci, &why))
 			return vs_conf_err(f, line, err, "%s: %s", k->key,
@@ -250,19 +305,11 @@ static int add_partition(struct vs_conf *conf, const struct vs_conf_file *f,
 	p->memory_overhead_mb = -1;
 	if (fill_record(f, r, p, err))
 		return -1;
-	if (p->memory_mb && p->memory_overhead_mb >= 0)
-		return vs_conf_err(
-			f, vs_conf_key_line(r, "MemoryOverhead"), err,
-			"Memory= and MemoryOverhead= exclude each other");
 	if (p->storage_policy && !vs_uuid_valid(p->storage_policy))
 		return vs_conf_err(f, vs_conf_key_line(r, "StoragePolicy"), err,
 			"StoragePolicy=%.80s: expected the policy's id, a UUID "
 			"(govc storage.policy.info NAME prints it), not its name",
 			p->storage_policy);
-	if (p->memory_mb % 4)
-		return vs_conf_err(f, vs_conf_key_line(r, "Memory"), err,
-			"Memory=%lld: expected a multiple of 4 (MB)",
-			(long long)p->memory_mb);
 	for (size_t i = 0; i + 1 < conf->npartitions; i++)
 		if (!strcmp(conf->partitions[i].name, p->name))
 			return vs_conf_err(f, r->line, err,
@@ -331,34 +378,14 @@ static int add_hosts(struct vs_conf *conf, const struct vs_conf_file *f,
 	return rc;
 }
 
-/* 1: loopback's, 0: another, -1: no numeric address at all. */
-static int is_loopback(const char *addr)
-{
-	struct in6_addr v6;
-	struct in_addr v4;
-
-	if (inet_pton(AF_INET, addr, &v4) == 1)
-		return ntohl(v4.s_addr) >> 24 == 127;
-	if (inet_pton(AF_INET6, addr, &v6) == 1)
-		return IN6_IS_ADDR_LOOPBACK(&v6);
-	return -1;
-}
-
-/* The server there asks for no credential: the site decides who may read the
- * page. */
 static int check_metrics(const struct vs_conf *conf,
 			 const struct vs_conf_file *f, struct vs_err *err)
 {
 	const struct vs_conf_record *top = &f->records[0];
-	int loopback = is_loopback(conf->metrics.addr);
 
-	if (loopback < 0)
+	if (vs_addr_is_loopback(conf->metrics.addr) < 0)
 		return vs_conf_err(f, vs_conf_key_line(top, "MetricsAddr"), err,
 			"MetricsAddr=%.63s: expected a numeric address",
-			conf->metrics.addr);
-	if (!loopback && !conf->metrics.remote)
-		return vs_conf_err(f, vs_conf_key_line(top, "MetricsAddr"), err,
-			"MetricsAddr=%.63s: expected an address of loopback, or MetricsRemote=yes if others may read the metrics without a password",
 			conf->metrics.addr);
 	if (conf->metrics.port == conf->control_port &&
 	    !strcmp(conf->metrics.addr, conf->control_addr))

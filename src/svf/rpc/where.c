@@ -24,7 +24,7 @@ struct found {
 	char *names[SVF_ENDS];		/* their names */
 	int nhosts;
 	char *user, *auth_socket, *cluster;	/* slurm.conf */
-	char *addr, *munge_socket;	/* vsphere.conf */
+	char *addr;		/* vsphere.conf */
 	int port;
 };
 
@@ -127,8 +127,6 @@ static int vsphere_read(const char *path, struct found *found,
 		found->port = (int)port;
 	vs_str_replace(&found->addr,
 		       vs_conf_value(&f, VS_SCOPE_TOP, "SvfListenAddr"));
-	vs_str_replace(&found->munge_socket,
-		       vs_conf_value(&f, VS_SCOPE_TOP, "MungeSocket"));
 	vs_conf_file_free(&f);
 	return rc;
 }
@@ -261,15 +259,12 @@ int svf_where(struct svf_where *w, struct vs_err *err)
 	w->slurm_user = f.user;
 	w->slurm_conf = vs_strdup(slurm);
 	w->cluster = f.cluster;
-	w->munge_socket = vs_strdup(f.munge_socket ? f.munge_socket :
-				    f.auth_socket);
+	w->munge_socket = f.auth_socket;
 	for (int i = 0; i < f.nhosts; i++) {
 		free(f.hosts[i]);
 		free(f.names[i]);
 	}
-	free(f.auth_socket);
 	free(f.addr);
-	free(f.munge_socket);
 	return rc;
 }
 

@@ -118,7 +118,8 @@ static int print_keys_json(const struct svf *s)
 		vs_jb_str(o, "line", opener[0] ? opener : NULL);
 		vs_jb_str(o, "default", key->dflt);
 		vs_jb_bool(o, "required", key->required);
-		vs_jb_str(o, "choices", key->choices);
+		vs_jb_str(o, key->type == VS_CONF_OPTIONS ? "options" :
+			  "choices", key->choices);
 		vs_jb_str(o, "doc", key->doc);
 		vs_jb_add(arr, o);
 	}
@@ -129,9 +130,10 @@ static int print_keys_json(const struct svf *s)
 /* The meaning, and what may be given. */
 static char *words_of(const struct vs_conf_key *key)
 {
-	if (key->choices)
+	if (key->type == VS_CONF_CHOICE)
 		return vs_asprintf("%s One of %s.", key->doc, key->choices);
-	if (key->type == VS_CONF_INT || key->type == VS_CONF_MB)
+	if (key->type == VS_CONF_INT || key->type == VS_CONF_MB ||
+	    key->type == VS_CONF_OPTIONS)
 		return vs_asprintf("%s From %ld to %ld.", key->doc, key->min,
 				   key->max);
 	return vs_strdup(key->doc);

@@ -167,6 +167,21 @@ static int by_choice(const void *a, const void *b)
 	return by ? by : vs_clone_source_order(x->vm, y->vm) ? -1 : 1;
 }
 
+/* Does a partition want one of these on each host? */
+static bool per_host(const struct vs_core *c,
+		     const struct vs_clone_source_tag *mark)
+{
+	struct vs_clone_source_tag is;
+
+	for (size_t i = 0; i < c->nprofiles; i++)
+		if (c->profiles[i].clone_per_host &&
+		    c->profiles[i].clone == mark->kind &&
+		    !vs_clone_source_tag_fill(mark->kind, c->now[i].hash, &is) &&
+		    !strcmp(is.of, mark->of))
+			return true;
+	return false;
+}
+
 /* As vs_clone_source_choose() would, for all keys at once. */
 static void choices(struct vs_core *c)
 {
@@ -181,8 +196,7 @@ static void choices(struct vs_core *c)
 			continue;
 		v[n++] = (struct alike) {
 			.vm = vm, .store = strcspn(vm->disks.dir, "]"),
-			.host = vs_clone_source_per_host(c, vm->parent.kind) ?
-				vm->host : "",
+			.host = per_host(c, &vm->parent) ? vm->host : "",
 			.r = vs_clone_source_record(c, vm->moid, false),
 		};
 	}

@@ -59,7 +59,7 @@ void vs_power_down_ask(const struct vs_node *n, bool again, const char *why)
 		      power_down_told);
 }
 
-/* Retention=off|destroy: as soon as Slurm has no use for the node. One that an
+/* Retention=power_off|destroy: as soon as Slurm has no use for the node. One that an
  * administrator drained may stay up for long. */
 void vs_vacate_act(struct vs_node *n, int64_t now_ms)
 {

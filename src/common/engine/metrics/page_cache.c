@@ -10,6 +10,7 @@
 #include "engine/metrics/metrics.h"
 #include "engine/metrics/metrics_i.h"
 #include "engine/state/state.h"
+#include "util/ipv4.h"
 #include "util/mem.h"
 
 #define LOOK_MS 1000
@@ -68,6 +69,9 @@ void vs_metrics_keep(struct vs_core *c, struct vs_metrics_place *p,
 	if (!vs_metrics_start(addr, port, NULL, &err)) {
 		vs_str_replace(&p->at, at);
 		tell(at, "");
+		if (!vs_addr_is_loopback(addr))
+			vs_error("MetricsAddr=%s is not loopback: anyone who reaches it reads the names of ESXi hosts and adapters and all counts, without a password",
+				 addr);
 	} else {
 		vs_str_replace(&p->at, NULL);
 		tell("", err.text);

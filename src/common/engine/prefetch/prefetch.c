@@ -10,7 +10,7 @@
  * half of every budget stays theirs; a VM that is off holds no VF, and no VF is
  * taken that a waiting job could have; exactly the planned nodes, once for each
  * job; VMs that bear their job's name can't be made ahead of it. What no plan
- * has named for PrefetchGrace goes: a plan that is missing for a while means
+ * has named for the grace of PrefetchOptions goes: a plan that is missing for a while means
  * nothing, because backfill wipes all of them when it restarts. After a restart
  * nothing is known of all this: what is on is a warm VM and what is off is a
  * node's VM, as after any job. The lock is held.

@@ -116,7 +116,7 @@ static void adapters_make(struct vs_core *c)
 
 static enum vs_retention retention_of(const struct vs_conf_partition *part)
 {
-	if (part->retention && !strcasecmp(part->retention, "off"))
+	if (part->retention && !strcasecmp(part->retention, "power_off"))
 		return VS_RETAIN_OFF;
 	if (part->retention && !strcasecmp(part->retention, "destroy"))
 		return VS_RETAIN_DESTROY;
@@ -164,6 +164,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		.retention = retention_of(part),
 		.dynamic = n->dynamic,
 		.clone = clone_of(part),
+		.clone_per_host = vs_clone_per_host(part->clone),
 		.annotation = part->annotation,
 		.net = net_of(part),
 	};
@@ -181,6 +182,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		    p->latency_high == want.latency_high &&
 		    p->retention == want.retention &&
 		    p->clone == want.clone &&
+		    p->clone_per_host == want.clone_per_host &&
 		    p->dynamic == want.dynamic && p->net == want.net &&
 		    vs_hardware_same(&p->hw, &want.hw) &&
 		    same_text(p->annotation, want.annotation) &&

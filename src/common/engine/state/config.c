@@ -15,7 +15,6 @@ struct vs_conf *vs_conf_new(void)
 
 	conf->placement = vs_strdup("balance");
 	conf->mode = vs_strdup("manage");
-	conf->clone_parents = vs_strdup("datastore");
 	conf->control_addr = vs_strdup("127.0.0.1");
 	conf->control_port = 6828;
 	conf->verify_tls = true;
@@ -132,7 +131,6 @@ void vs_conf_free(struct vs_conf *conf)
 	free(conf->vcenter);
 	free(conf->username);
 	free(conf->password_file);
-	free(conf->clone_parents);
 	free(conf->ca_file);
 	free(conf->datacenter);
 	free(conf->folder);

@@ -26,12 +26,10 @@ struct vs_conf_adapter {
 struct vs_conf_partition {	/* settings for the nodes of a partition */
 	char *name, *adapter, *template_name, *retention, *latency;
 	char *storage_policy, *annotation;
-	char *clone;		/* "full", "linked"; NULL: full */
+	char *clone;		/* "full", "linked", ...; NULL: full */
 	char *subnet;		/* instead of the adapter's */
 	char *addresses, *gateway, *dns, *dns_search;	/* of the first card */
-	int vcpus;		/* 0: the node's CPUs */
-	int64_t memory_mb;	/* 0: the node's RealMemory plus overhead */
-	int64_t memory_overhead_mb;
+	int64_t memory_overhead_mb;	/* beside RealMemory, -1: a share of it */
 	/* reserved: MHz and MB, -1 all; shares: a number, 0 normal, -1 low,
 	 * -2 high (plan/devices/vm_hardware.h) */
 	int64_t cpu_reservation, memory_reservation;
@@ -59,7 +57,6 @@ struct vs_conf {
 	bool verify_tls;
 	char *datacenter, *folder, *datastore;
 	char *placement, *mode;		/* "manage" or "observe" */
-	char *clone_parents;		/* one for each "datastore" or "host" */
 	bool oversubscribe_names;	/* more-nodes-than-vfs is allowed */
 	bool admin_comment;		/* what a job got goes there, too */
 	char *control_addr;		/* listen here, "127.0.0.1" */
@@ -67,9 +64,8 @@ struct vs_conf {
 	struct {
 		char *addr;		/* serve metrics here, "127.0.0.1" */
 		int port;		/* 0: nowhere */
-		bool remote;		/* addr may be no loopback's */
 	} metrics;
-	char *munge_socket;		/* NULL: libmunge's default */
+	char *munge_socket;		/* of AuthInfo, NULL: libmunge's default */
 	char *state_dir;		/* StateSaveLocation */
 	struct {			/* of slurm.conf */
 		char *cluster;
@@ -83,7 +79,7 @@ struct vs_conf {
 	int clones_max;			/* VMs made in an hour, 0: any number */
 	struct {
 		int vms;		/* made ahead at a time, 0: none */
-		int window_s, grace_s;
+		int window_s, grace_s;	/* PrefetchOptions: in this order */
 	} prefetch;
 	int boot_timeout_s;		/* power-on to registered */
 	int prolog_timeout_s;

@@ -177,13 +177,6 @@ int64_t vs_spec_send_instant(struct vs_core *c, const struct vs_node *n,
 	return vs_vc_vm_clone(c->vc, &cl, op, err);
 }
 
-bool vs_clone_source_per_host(const struct vs_core *c, enum vs_clone_type kind)
-{
-	const char *per = c->conf->clone_parents;
-
-	return (per && !strcasecmp(per, "host")) || kind == VS_CLONE_INSTANT;
-}
-
 int vs_clone_source_key_fill(const struct vs_core *c,
 			     const struct vs_profile *p, const char *host,
 			     const char *store, struct vs_clone_source_key *out)
@@ -194,7 +187,7 @@ int vs_clone_source_key_fill(const struct vs_core *c,
 				     &out->mark))
 		return -1;
 	vs_strlcpy(out->store, store, sizeof(out->store));
-	if (vs_clone_source_per_host(c, p->clone))
+	if (p->clone_per_host)
 		vs_strlcpy(out->host, host, sizeof(out->host));
 	return 0;
 }

@@ -129,8 +129,6 @@ int64_t vs_spec_send_instant(struct vs_core *c, const struct vs_node *n,
 			     const char *name,
 			     const struct vs_clone_source_key *key,
 			     const struct vs_vc_op *op, struct vs_err *err);
-/* Are clones of the kind made of a parent on their own host? */
-bool vs_clone_source_per_host(const struct vs_core *c, enum vs_clone_type kind);
 /* What a profile asks for there; -1: nothing, or nothing that is known. */
 int vs_clone_source_key_fill(const struct vs_core *c,
 			     const struct vs_profile *p, const char *host,

@@ -79,10 +79,10 @@ bool vs_judge_memory_vfs(struct vs_subject *k)
 			continue;
 		each = has / f.vfs - 64 - 8 * s->profiles[p].vcpus;
 		return vs_check_find(k, "its VFs serve %d VMs x %lld MB = %lld MB, it has %lld MB: %d fit"
-			ROOM FIX "vsphere.conf: PartitionName=... Memory=%lld	# or fewer nodes",
+			ROOM FIX "slurm.conf: NodeName=... RealMemory=%lld	# or fewer nodes",
 			f.vfs, mb, mb * f.vfs, has, f.mem, s->nodes[p],
 			s->profiles[p].adapter->name, all,
-			each > 0 ? each * 100 / 101 / 4 * 4 : 0);
+			vs_check_real_memory(each * 100 / 101 / 4 * 4));
 	}
 	return false;
 }
@@ -100,7 +100,7 @@ bool vs_judge_cores_vfs(struct vs_subject *k)
 		if (!f.cores || f.cores >= f.vfs || all >= s->nodes[p])
 			continue;
 		return vs_check_find(k, "its VFs serve %d VMs x %d cores = %d, it has %d for VMs: %d fit"
-			ROOM FIX "vsphere.conf: PartitionName=... CPUs=%d	# or fewer nodes",
+			ROOM FIX "slurm.conf: NodeName=... CPUs=%d	# or fewer nodes",
 			f.vfs, vcpus, vcpus * f.vfs, cores, f.cores,
 			s->nodes[p], s->profiles[p].adapter->name, all,
 			cores / f.vfs > 0 ? cores / f.vfs : 1);

@@ -31,6 +31,8 @@ struct vs_subject {
 	bool added;
 };
 
+/* The RealMemory= whose VM, with the default of MemoryOverhead=, has at most vm_mb. */
+long long vs_check_real_memory(long long vm_mb);
 /* Returns true if it has found something, which vs_check_find() has added. */
 typedef bool vs_judge(struct vs_subject *k);
 

@@ -83,8 +83,15 @@ bool vs_judge_cores(struct vs_subject *k)
 	return most > cores &&
 		vs_check_find(k, "%d of its %d cores for VMs"
 			SHOULD "%d cores for one VM"
-			FIX "vsphere.conf: PartitionName=... CPUs=%d",
+			FIX "slurm.conf: NodeName=... CPUs=%d",
 			cores, k->host->cores, most, cores > 0 ? cores : 1);
+}
+
+long long vs_check_real_memory(long long vm_mb)
+{
+	long long real = (vm_mb - 256) * 32 / 33;
+
+	return real > 0 ? real : 1;
 }
 
 bool vs_judge_memory(struct vs_subject *k)
@@ -101,8 +108,8 @@ bool vs_judge_memory(struct vs_subject *k)
 	}
 	return most > has && vs_check_find(k, "%lld MB for VMs"
 		SHOULD "%lld MB, overhead included"
-		FIX "vsphere.conf: PartitionName=... Memory=%lld",
-		has, most, (has - has / 50) / 4 * 4);
+		FIX "slurm.conf: NodeName=... RealMemory=%lld",
+		has, most, vs_check_real_memory((has - has / 50) / 4 * 4));
 }
 
 /* ---- what it reaches ------------------------------------------------------ */

@@ -18,6 +18,7 @@
 #define LINKED_SHARE 10
 #define HALF 8			/* of a profile's hash: see vm_profile.h */
 #define STEM_MAX 40
+#define PER_HOST "linked_per_host"
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789" \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ._-"
 
@@ -34,12 +35,20 @@ const char *vs_clone_name(enum vs_clone_type k)
 	return k < VS_CLONE_KINDS ? kinds[k] : "?";
 }
 
+bool vs_clone_per_host(const char *word)
+{
+	return word && (!strcasecmp(word, PER_HOST) ||
+			!strcasecmp(word, kinds[VS_CLONE_INSTANT]));
+}
+
 int vs_clone_parse(const char *word, enum vs_clone_type *out)
 {
 	if (!word) {
 		*out = VS_CLONE_FULL;
 		return 0;
 	}
+	if (!strcasecmp(word, PER_HOST))
+		word = kinds[VS_CLONE_LINKED];
 	for (int k = 0; k < VS_CLONE_KINDS; k++)
 		if (!strcasecmp(word, kinds[k])) {
 			*out = (enum vs_clone_type)k;

@@ -2,7 +2,7 @@
 /*
  * Clone sources: managed VMs that are no node's, of which nodes' VMs are cloned
  * (Clone=linked, Clone=instant). Those of linked clones are one for each
- * version of a template on each datastore, or (by CloneParents=host) on each
+ * version of a template on each datastore, or (Clone=linked_per_host) on each
  * host: a full clone that stays off, without a passthrough card, with one
  * snapshot. Those of instant clones are one for each profile on each host: on,
  * as large as their clones, with cards like theirs, and frozen by their guest.
@@ -30,6 +30,8 @@ enum vs_clone_type { VS_CLONE_FULL, VS_CLONE_LINKED,
 const char *vs_clone_name(enum vs_clone_type k);	/* "full", "linked" */
 /* Of vsphere.conf's word, NULL: full; -1: it is none. */
 int vs_clone_parse(const char *word, enum vs_clone_type *out);
+/* Does the word ask for a clone source on each host? */
+bool vs_clone_per_host(const char *word);
 
 #define VS_KEY_CLONE_SOURCE "slurm.vsphere.parent"	/* "linked/3f0a11c2" */
 #define VS_KEY_FROM "slurm.vsphere.from"	/* a child's: its parent's uuid */

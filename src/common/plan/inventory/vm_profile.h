@@ -32,6 +32,7 @@ struct vs_profile {
 	int64_t template_mb;			/* the template's, 0 unknown */
 	enum vs_clone_type clone;		/* not hashed: a VM is right
 						 * however it was made */
+	bool clone_per_host;			/* each host has a clone source */
 	int vcpus;
 	int64_t memory_mb;
 	bool latency_high;
