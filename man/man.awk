@@ -68,12 +68,6 @@ function synopsis(s) { page["SYNOPSIS"] = page["SYNOPSIS"] s }
 
 function verbs(s) { page["VERBS"] = page["VERBS"] s }
 
-function plain_end() {
-	if (plain)
-		verbs(".fi\n")
-	plain = 0
-}
-
 function fields_end() {
 	if (fields != "")
 		verbs(".PP\n" fields_head "\n" para(fields ".") )
@@ -82,10 +76,19 @@ function fields_end() {
 
 function verb_line(rest) { synopsis(usage("svf " rest) "\n.br\n") }
 
+# Options of a verb have no empty lines between them.
+function compact(on) {
+	if (on && !dense)
+		verbs(".PP\n.PD 0\n")
+	else if (!on && dense)
+		verbs(".PD\n")
+	dense = on
+}
+
 # The synopsis of the last verb, when its options are known.
 function verb_end() {
 	fields_end()
-	plain_end()
+	compact(0)
 	if (verb && !words)
 		verb_line(verb " " (nflags > 3 ? "[OPTION...] " : flags) args)
 	flags = ""
@@ -95,21 +98,32 @@ function verb_end() {
 function record_verb() {
 	verb_end()
 	verb = f[2]
+	rest = 0
 	args = f[4]
 	verbs(".SS svf " roff(verb) "\n" para(sentence(f[5])))
 }
 
 function record_flag() {
 	sub(/^ +/, "", f[2])
-	verbs(".TP\n" usage(f[2]) "\n" para(sentence(f[3])))
+	compact(1)
+	verbs(".TP 24\n" usage(f[2]) "\n" para(sentence(f[3])))
 	flags = flags "[" brief(f[2]) "] "
 	nflags++
 }
 
 function record_word() {
 	words++
+	compact(1)
 	verb_line(f[2] " " f[3])
-	verbs(".TP\n" usage("svf " f[2] " " f[3]) "\n" para(sentence(f[4])))
+	verbs(".TP 7\n" usage("svf " f[2] " " f[3]) "\n" para(sentence(f[4])))
+}
+
+# The first paragraph of the help; `svf VERB --help` has the rest.
+function record_text() {
+	if (f[2] == "" || f[2] ~ /^ /)
+		rest = 1
+	if (!rest)
+		text = text " " f[2]
 }
 
 function text_end() {
@@ -118,32 +132,13 @@ function text_end() {
 	text = ""
 }
 
-# A line that begins with a blank stays as it is.
-function record_text() {
-	if (f[2] ~ /^ /) {
-		text_end()
-		if (!plain)
-			verbs(".PP\n.nf\n")
-		plain = 1
-		verbs("\\&" roff(f[2]) "\n")
-		return
-	}
-	plain_end()
-	if (f[2] == "")
-		text_end()
-	else
-		text = text " " f[2]
-}
-
 function record_list() {
 	fields_end()
-	plain_end()
 	fields_head = f[2] == "" ? "Fields:" : "Fields with " bold(f[2]) ":"
 }
 
 function record_same() {
 	fields_end()
-	plain_end()
 	verbs(".PP\nFields: those of\n.BR \"svf " roff(f[2]) "\" .\n")
 }
 
@@ -231,6 +226,8 @@ FNR == NR && in_keys { keys_row(); next }
 FNR == NR {
 	split("", f)
 	split($0, f, FS)
+	if ($1 != "flag" && $1 != "word")
+		compact(0)
 	if ($1 != "text")
 		text_end()
 	if ($1 == "verb") record_verb()
