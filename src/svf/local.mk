@@ -67,6 +67,3 @@ install-data-local:
 uninstall-local:
 	rm -f $(DESTDIR)$(bashcompletiondir)/svf \
 		$(DESTDIR)$(zshcompletiondir)/_svf
-
-# The documents' writers move its topics to doc/.
-EXTRA_DIST += src/svf/vsphere.conf.5.in
