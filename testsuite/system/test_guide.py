@@ -199,8 +199,12 @@ def make_cluster():
     return c
 
 
+def out_of(c, page, kind):
+    return c.path("out", f"{page} {kind}".replace("/", "-").replace(" ", "-"))
+
+
 def run(c, page, kind, uid=0):
-    out = c.path("out", page.replace("/", "-") + kind.replace(" ", "-"))
+    out = out_of(c, page, kind)
     out.mkdir(exist_ok=True)
     out.chmod(0o777)
     argv = ["bash", "-c", guide.script(page, kind)]
@@ -256,8 +260,10 @@ def test_where_to_look_and_what_to_order(cluster, told):
 
 def test_the_probes_commands_leave_nothing_behind(cluster, told):
     assert told["admin/production"]
-    out = run(cluster, "admin/production", "sh run probe")
-    assert "tiny" not in out.split("== block")[-1]
+    run(cluster, "admin/production", "sh run probe")
+    recording = out_of(cluster, "admin/production", "sh run probe") / "recording"
+    assert (recording / "index.jsonl").stat().st_size
+    assert not [f for f in recording.iterdir() if "tiny" in f.read_text()]
     assert not [v for v in cluster.sim("state")["vms"]
                 if v["folder"].endswith("/probe")]
 
