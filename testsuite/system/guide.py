@@ -62,6 +62,19 @@ def inline(page, command):
     return re.findall(rf"`{command} ([^`]+)`", text_only)
 
 
+# ---- keys of vsphere.conf ----------------------------------------------------
+
+def keys():
+    return set(re.findall(r'VS_SCOPE_\w+, VS_CONF_\w+, "(\w+)"', (
+        TOP / "src/plugins/conf/keys.c").read_text()))
+
+
+def keys_of_before():
+    """Those that are refused, with what to write."""
+    return set(re.findall(r'^\t\{ "(\w+)", "', (
+        TOP / "src/plugins/conf/keys.c").read_text(), re.M))
+
+
 # ---- what the pages quote of our messages ------------------------------------
 
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')

@@ -56,6 +56,14 @@ def test_svf_in_its_text_is_svf_as_it_is(page):
                                  known), line
 
 
+@pytest.mark.parametrize("page", [p for p in guide.PAGES if p != "../NEWS"])
+def test_no_page_names_a_key_of_before(page):
+    """But slurm.conf's own."""
+    gone = guide.keys_of_before() - {"ClusterName", "CPUs", "PrologTimeout"}
+    assert len(gone) > 20
+    assert not gone & set(re.findall(r"\b([A-Z]\w+)=", guide.text(page)))
+
+
 def test_no_page_is_read_by_no_test():
     """Each block that a shell can run is of a page that a test runs."""
     ran = {*CONTROLLER, *USERS, *VCENTER, *PROBE}
@@ -302,8 +310,7 @@ def test_each_row_of_the_toolkits_table_has_its_test():
         here / "vhpc_toolkit.txt").read_text().splitlines()
         if not line.startswith("#"))
     assert set(tests) == set(rows)
-    keys = set(re.findall(r'"(\w+)"', (
-        guide.TOP / "src/plugins/conf/keys.c").read_text()))
+    keys = guide.keys()
     for theirs, ours in rows.items():
         test = tests[theirs]
         if test == "-":
