@@ -15,7 +15,7 @@
 
 const struct svf_opt svf_opts[] = {
 	{ NULL, "--json", NULL,
-	  "print the whole answer as JSON, in the form of the files in " SVF_PKGDATADIR "/schema; fields that are not known, or that you may not see, are absent; times are seconds since the epoch",
+	  "print the whole answer as JSON, in the form of the files in " SVF_PKGDATADIR "/schema. Fields that are not known, or that you may not see, are absent. Times are seconds since the epoch",
 	  SVF_OPT_JSON },
 	{ "-h", "--noheader", NULL, "print tables without their header",
 	  SVF_OPT_NOHEADER },
@@ -23,7 +23,7 @@ const struct svf_opt svf_opts[] = {
 	  "print all columns (as -O ALL), and wrap none of them",
 	  SVF_OPT_LONG },
 	{ "-O", "--Format", "FIELDS",
-	  "columns to print, as squeue -O takes them: field[:[.]width] with commas between, or ALL; width cuts off and fills up (without it a column is as wide as its widest cell), a dot aligns right",
+	  "columns to print, as squeue -O takes them: field[:[.]width] with commas between, or ALL. A width cuts off and fills up, and a dot aligns right. Without a width a column is as wide as its widest cell",
 	  SVF_OPT_FORMAT },
 	{ "-S", "--sort", "FIELDS",
 	  "sort lines by these fields, shown or not; -field sorts from the greatest down",
@@ -32,7 +32,7 @@ const struct svf_opt svf_opts[] = {
 	  "colour states that need attention: auto (on a terminal, unless NO_COLOR is set), always or never",
 	  SVF_OPT_COLOR },
 	{ "-i", "--iterate", "SECONDS",
-	  "print the answer every SECONDS until ^C, as squeue -i does: after a line with the time (none with --noheader or --json), and before an empty line; svf continues while slurmctld does not answer (only verbs that change nothing)",
+	  "print the answer every SECONDS until ^C, as squeue -i does. A line with the time comes first, except with --noheader or --json. svf continues while slurmctld does not answer. Only verbs that change nothing take this option",
 	  SVF_OPT_ITERATE },
 	{ NULL, "--help", NULL, "print this text, or after a verb its own",
 	  SVF_OPT_HELP },
@@ -226,9 +226,6 @@ static void table_verb(FILE *f, const struct svf_verb *v)
 		fprintf(f, "word\t%s %s\t%s\t%s\n", v->name, w->name, w->args,
 			w->what);
 	table_text(f, v->help[0] == '\n' ? v->help + 1 : v->help);
-	if (v->more)
-		fputs("text\t\n", f);
-	table_text(f, v->more);
 	if (v->list)
 		table_cols(f, v->list, "", v);
 	if (v->flagged && v->flagged != v->list)

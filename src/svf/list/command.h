@@ -80,8 +80,8 @@ struct svf_verb {
 	const char *name;
 	const char *args;	/* for the usage line, "" if none */
 	const char *what;	/* one line */
-	const char *help;	/* more of it, in VERB --help and the man page */
-	const char *more;	/* in the man page alone, or NULL */
+	const char *help;	/* more of it, in VERB --help; the man page has
+				 * its first paragraph */
 	const char *flag;	/* the verb's own option ("--pfs") or NULL */
 	const char *flag_what;	/* what that does */
 	const char *also, *also_what;	/* another one, that changes no columns */

@@ -169,9 +169,8 @@ const struct svf_verb svf_map = {
 	.flag = "--svg", .flag_what = "as a picture (SVG) for a ticket",
 	.what = "hosts, VFs and jobs as a picture, once",
 	.help =
-"As svf top shows them, whose help says what the signs mean: as text, or with\n"
-"--svg as a picture with a legend, the date and the site's name (ClusterName of\n"
-"slurm.conf, or vCenter's address), that any browser shows. It holds what you may\n"
-"see, names of users and jobs among it: mind who reads the ticket. --json: the\n"
-"four answers it is made of.\n",
+"The map shows what svf top shows, as text or with --svg as a picture. A picture\n"
+"has a legend, the date and the site's name: ClusterName of slurm.conf, or\n"
+"vCenter's address. It contains the names of users and jobs that you may see, so\n"
+"mind who reads it. --json prints the four answers of which the map is made.\n",
 };

@@ -313,8 +313,12 @@ const struct svf_verb svf_top = {
 	.name = "top", .args = "", .run = run, .own = own,
 	.what = "hosts, VFs, jobs and engine on one screen, live",
 	.help =
-"A cell is a VF, or a device that VMs get whole, with the letter and colour of\n"
-"the job that has it:\n"
+"A cell is a VF, or a device that VMs get whole, with the letter and the colour of\n"
+"the job that has it. The key h shows the other signs and the keys. While slurmctld\n"
+"does not answer, the last screen stays, with the time of that answer. Users who\n"
+"may not see all jobs or nodes (PrivateData) see theirs as * and +.\n"
+"\n"
+"Signs:\n"
 "  A  in use by the job of that letter\n"
 "  a  given to it, its VM isn't on yet\n"
 "  =  in use by a VM of this Slurm that has no job\n"
@@ -334,7 +338,5 @@ const struct svf_verb svf_top = {
 "                        name; n: the next one, Esc: no more\n"
 "  s                     order of hosts: name, trouble, free, used\n"
 "  p                     pause, and on again; blank: ask now\n"
-"  h                     help\n"
-"While nobody answers the last picture stays, and it is said since when. Who may\n"
-"not see all jobs or nodes (PrivateData) sees theirs as * and +.\n",
+"  h                     help\n",
 };

@@ -179,18 +179,21 @@ const struct svf_verb svf_check = {
 	.list = &list, .flagged = &svf_codes, .names = SVF_NAMES_HOST,
 	.what = "errors of hosts, templates and slurm.conf, with their fixes",
 	.help =
+"CODE or OBJECT (a host, a template) restricts the list. Each finding is\n"
+"followed by the commands that fix it. svf does not run them, because neither\n"
+"svf nor its account in vCenter may change a host. svf exits with 1 if a hard\n"
+"finding is listed.\n"
+"\n"
 "  hard     the object takes no job until the error is fixed\n"
 "  warning  jobs run, but slower or less safely\n"
 "  unknown  vCenter does not show it\n"
-"For operators slurmctld reads vCenter again first, and the commands that fix each\n"
-"finding follow. svf does not run them: neither svf nor its account in vCenter may\n"
-"change a host. CODE or OBJECT (a host, a template) restricts the list. svf exits\n"
-"with 1 if a hard finding is listed.\n",
-	.more =
-"vCenter streams the state of hosts, so that slurmctld knows a change within\n"
-"seconds. slurmctld's log has each finding when it appears and when it ends. A\n"
-"driver, firmware or ESXi build is compared with those of most hosts. A hard\n"
-"finding of a physical function (mtu, link-down) keeps new VMs off it, and\n"
-"svf hosts shows the reason. A hard finding of a template or datastore keeps jobs\n"
-"pending, with the finding as their reason.\n",
+"\n"
+"For operators slurmctld reads vCenter again first. vCenter streams the state of\n"
+"hosts, so that slurmctld knows a change within seconds. slurmctld's log has\n"
+"each finding when it appears and when it ends. A driver, firmware or ESXi build\n"
+"is compared with those of most hosts.\n"
+"\n"
+"A hard finding of a physical function (mtu, link-down) keeps new VMs off it,\n"
+"and svf hosts shows the reason. A hard finding of a template or datastore keeps\n"
+"jobs pending, with the finding as their reason.\n",
 };

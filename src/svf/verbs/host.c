@@ -196,13 +196,15 @@ const struct svf_verb svf_host = {
 	.run = run_host, .list = &list, .names = SVF_NAMES_HOST,
 	.what = "keep VMs off a host, or take it back",
 	.help =
-"A reservation vsphere_HOST (MAINT, IGNORE_JOBS, user root) exists in Slurm while\n"
-"VMs with jobs are on a host that is drained, enters maintenance or will be\n"
-"drained (--at). It holds the nodes of these VMs and ends when the host is safe:\n"
-"at the last job's time limit. slurm-vsphere deletes it with the last VM, and\n"
-"creates it again if it is deleted before. If a user changed its users, accounts,\n"
-"flags or comment, slurm-vsphere corrects only its nodes and times. A time limit\n"
-"counts from the launch, so a boot shortly before --at TIME adds to it.\n"
+"Only root, SlurmUser and operators of Slurm may run it. While VMs with jobs are\n"
+"on a drained host, Slurm has a reservation vsphere_HOST (MAINT, IGNORE_JOBS,\n"
+"user root) of their nodes. The same holds for a host in maintenance, and before\n"
+"the time of --at. It ends when the host is safe, at the last job's time limit.\n"
+"\n"
+"slurm-vsphere deletes the reservation with the last VM, and creates it again if\n"
+"it is deleted before. If a user changed its users, accounts, flags or comment,\n"
+"slurm-vsphere corrects only its nodes and times. A time limit counts from the\n"
+"launch, so a boot shortly before --at TIME adds to it.\n"
 "\n"
 "Other states that keep VMs off a host:\n"
 "  AVOIDED: a VM failed to start on it lately.\n"
@@ -212,6 +214,5 @@ const struct svf_verb svf_host = {
 "  A physical function changed: it is another NIC, has another address, or has\n"
 "  virtual functions that another one lost. Adding or moving a NIC does this,\n"
 "  because max_vfs of a driver counts in PCI order. resume accepts what\n"
-"  svf hosts --pfs shows now.\n"
-"(root, SlurmUser, operators)\n",
+"  svf hosts --pfs shows now.\n",
 };

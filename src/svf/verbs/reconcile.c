@@ -107,12 +107,14 @@ const struct svf_verb svf_reconcile = {
 	.list = &list,
 	.what = "VMs that slurm-vsphere repairs or removes by itself",
 	.help =
-"The list has VMs without a node (they are powered off and destroyed, unless Slurm\n"
-"still has a node of that name), VMs that run although their nodes are powered\n"
-"down, missing VMs, and unverified VMs, which are never changed. The removal limit\n"
-"is 3 VMs within ten minutes, or 5 % of all managed VMs if that is more. VMs that\n"
-"are powered off at a job's end or by Slurm do not count. Removals beyond the limit\n"
-"wait, also after a restart, until an operator runs svf reconcile --confirm.\n",
+"The list has VMs without a node, VMs that run although their nodes are powered\n"
+"down, missing VMs, and unverified VMs. slurm-vsphere destroys VMs without a\n"
+"node, and never changes unverified VMs. The removal limit is 3 VMs within ten\n"
+"minutes, or 5 % of all managed VMs if that is more. Removals beyond the limit\n"
+"wait, also after a restart, until an operator runs svf reconcile --confirm.\n"
+"\n"
+"A VM is kept if Slurm still has a node of its name. VMs that are powered off at\n"
+"a job's end or by Slurm do not count for the limit.\n",
 };
 
 /* ---- adopt ------------------------------------------------------------------- */

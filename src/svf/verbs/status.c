@@ -162,15 +162,18 @@ const struct svf_verb svf_status = {
 	.name = "status", .args = "", .run = run, .reads = true,
 	.what = "the connection to vCenter and the work under way",
 	.help =
-"Each line has one fact. It is printed if vCenter has sent nothing for 13 s or\n"
-"more while calls wait for answers. Usual durations are moving means of clones,\n"
-"power-ons and boots of each template. With Prefetch= there are the numbers of\n"
-"prefetched VMs: now, so far, used by a job, and removed unused. With\n"
-"Placement=drs there are DRS's answers. With MetricsPort= there is the address of\n"
-"the metrics, or why they are not served.\n"
-"The devices of a new VM are added by its clone, or, where this vCenter refused\n"
-"devices in a clone, by a reconfiguration after it. The first VM that is cloned\n"
+"Each line has one fact. Usual durations are moving means of clones, power-ons\n"
+"and boots of each template. A line appears if calls wait for answers and\n"
+"vCenter has sent nothing for 13 s or more.\n"
+"\n"
+"With Prefetch= there are the numbers of prefetched VMs: now, so far, used by a\n"
+"job, and removed unused. With Placement=drs there are DRS's answers. With\n"
+"MetricsPort= there is the address of the metrics, or why they are not served.\n"
+"\n"
+"The devices of a new VM are added by its clone. If this vCenter refused devices\n"
+"in a clone, a reconfiguration adds them after it. The first VM that is cloned\n"
 "with VFs or devices shows which.\n"
+"\n"
 "Refused client events are events without a rule in the state of the client of\n"
 "vCenter. Each is a bug of slurm-vsphere, and slurmctld's log names it.\n",
 };

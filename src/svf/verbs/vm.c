@@ -164,10 +164,12 @@ const struct svf_verb svf_vm = {
 	.words = words, .names = SVF_NAMES_NODE, .list = &list, .own = own,
 	.what = "power off, move, rebuild or forget nodes' VMs",
 	.help =
-"NODES is a Slurm host list (vm[001-004],vm007). If any node is unknown, the\n"
-"command fails and changes nothing. Requests outlive restarts. scontrol update\n"
-"nodename=NODE state=resume withdraws a request that waits for a job. A later\n"
-"request adds to an earlier one. These are refused:\n"
+"Only root, SlurmUser and operators of Slurm may run it. NODES is a Slurm host\n"
+"list (vm[001-004],vm007). If any node is unknown, the command fails and changes\n"
+"nothing. Requests outlive restarts. \"scontrol update nodename=NODE\n"
+"state=resume\" withdraws a request that waits for a job.\n"
+"\n"
+"A later request adds to an earlier one. These are refused:\n"
 "  a VM that is not managed, or whose ownership is not verified;\n"
 "  a rebuild of a VM that has a disk of another VM;\n"
 "  a node that a user has drained while Slurm keeps it on (SuspendExcNodes,\n"
@@ -176,10 +178,11 @@ const struct svf_verb svf_vm = {
 "If too many VMs would be destroyed, the removal limit holds them (svf\n"
 "reconcile).\n"
 "\n"
-"A node whose VM is on a host that does not answer gets no new VM: two VMs with\n"
+"A node whose VM is on a host that does not answer gets no new VM. Two VMs with\n"
 "one name and one job are worse than a lost node. If the host is surely off,\n"
-"remove the VM from vCenter's inventory, then forget lets the node have a new VM.\n"
-"The request ends when the host answers again. If a VM is missing, as after a\n"
-"restore of vCenter from a backup, move it back into the folder under its name.\n"
-"Or switch it off where it runs, and forget it. (root, SlurmUser, operators)\n",
+"remove the VM from vCenter's inventory. Then forget lets the node have a new\n"
+"VM. The request ends when the host answers again.\n"
+"\n"
+"If a VM is missing, as after a restore of vCenter from a backup, move it back\n"
+"into the folder under its name. Or switch it off where it runs, and forget it.\n",
 };

@@ -80,12 +80,12 @@ const struct svf_verb svf_why = {
 	.list = &svf_node_list,
 	.what = "what a job waits for, in words",
 	.help =
-"Slurm's state and reason of the job, what vSphere has to do with it, and the\n"
-"job's nodes with what is being done for them. A job that does not exist and\n"
-"one that you may not see (PrivateData) give the same answer.\n",
-	.more =
-"While the job waits, SystemComment in its record says so too, after \"vsphere: \".\n"
-"When it may begin is said as far as running jobs' time limits tell (\"needs 4\n"
-"sriov-roce VFs on 4 nodes, 3 free, 4th expected 14:05\"; \"not in sight\": others'\n"
-"VMs or lost hosts have the rest); with --json \"expected\" is that time.\n",
+"The output has Slurm's state and reason of the job, the reason that vSphere\n"
+"adds, and the job's nodes with their present operations. A job that does not\n"
+"exist and one that you may not see (PrivateData) give the same answer.\n"
+"\n"
+"While the job waits, SystemComment in its record has the reason too, after\n"
+"\"vsphere: \". A start time is given if running jobs' time limits show it, as in\n"
+"\"needs 4 sriov-roce VFs, 3 free, 4th expected 14:05\". With --json \"expected\" is\n"
+"that time.\n",
 };
