@@ -438,7 +438,8 @@ def test_names_become_a_host_list(names, lists):
 
 # ---- any text at all -------------------------------------------------------------
 
-BEGINS = re.compile("#|$|VCenter=|VCenterUser=|VCenterPasswordFile=|Datacenter=|Folder=|"
+BEGINS = re.compile("#|$|VCenter=|VCenterUser=|VCenterPasswordFile=|Mode=observe$|"
+                    "Datacenter=|Folder=|"
                     "Datastore=|VSphereCluster=|AdapterName=|PartitionName=")
 
 

@@ -123,7 +123,7 @@ def conf_copy(c, port, change):
     there.mkdir()
     for name in ("slurm.conf", "vsphere.conf"):
         text = c.path("etc", name).read_text()
-        text = re.sub(r"(?m)^Control(Addr|Port)=.*$", "", text)
+        text = re.sub(r"(?m)^Svf(ListenAddr|Port)=.*$", "", text)
         if name == "vsphere.conf":
             text = f"SvfListenAddr=127.0.0.1\nSvfPort={port}\n{text}"
         for was, new in change.items():

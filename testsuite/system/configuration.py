@@ -114,7 +114,8 @@ class Configuration:
             "VCenter": self.sim_url, "VCenterUser": USERNAME,
             "VCenterPasswordFile": self.path("etc", "vcenter.password"),
             "VCenterCAFile": self.sim_ca, "Datacenter": "DC0", "Folder": "slurm",
-            "Datastore": "vsan", "Placement": "balance",
+            "Datastore": "vsan",
+            "Mode": "manage", "Placement": "balance",
             "SvfPort": self.control_port,
         }
         over = dict(self.vsphere or {})

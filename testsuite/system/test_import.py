@@ -53,7 +53,8 @@ def test_a_job_runs_by_an_imported_configuration(cluster):
     assert nodes[1] == "vm00[1-4]" or nodes[1] == "vm[001-004]"
     assert nodes[2] == partition[2]
     own = cluster.path("etc", "vsphere.conf").read_text()
-    for key in ("VCenter", "VCenterUser", "VCenterPasswordFile", "VCenterCAFile", "SvfPort"):
+    for key in ("VCenter", "VCenterUser", "VCenterPasswordFile", "VCenterCAFile", "SvfPort",
+                "Mode"):
         (line,) = re.findall(rf"^{key}=.*$", own, re.M)
         new = re.sub(rf"^{key}=.*\n", "", new, flags=re.M)
         new = f"{line}\n{new}"

@@ -225,6 +225,7 @@ STAGE struct vs_conf *conf_make(int nodes, const char *retention,
 	struct vs_conf *conf = vs_conf_new();
 
 	conf->vcenter = vs_strdup("https://vc");
+	vs_str_replace(&conf->mode, "manage");
 	conf->oversubscribe_names = true;
 	conf->nadapters = conf->npartitions = conf->nclusters = 1;
 	conf->adapters = vs_calloc(1, sizeof(*conf->adapters));

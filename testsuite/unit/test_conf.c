@@ -41,7 +41,7 @@ static void every_value_of_a_right_file_is_read(void **state)
 	(void)state;
 	stage_slurm("AuthInfo", "cred_expire=60,socket=/run/m.sock,ttl=9");
 	c = stage_read(STAGE_TOP
-		"Placement=pack\nMode=observe AllowMoreNodesThanVFs=yes\n"
+		"Placement=pack\nMode=manage AllowMoreNodesThanVFs=yes\n"
 		"SvfListenAddr=10.0.0.1 SvfPort=7000\n"
 		"MaxProvisionOps=3 MaxPowerOps=4 MaxOpsPerHost=5\n"
 		"BootTimeout=60 ProvisionTimeout=61 ShutdownGrace=0\n"
@@ -57,7 +57,7 @@ static void every_value_of_a_right_file_is_read(void **state)
 	assert_string_equal(c->vcenter, "https://vc.example.org");
 	assert_string_equal(c->datastore, "vsan");
 	assert_string_equal(c->placement, "pack");
-	assert_string_equal(c->mode, "observe");
+	assert_string_equal(c->mode, "manage");
 	assert_true(c->oversubscribe_names);
 	assert_true(c->verify_tls);
 	assert_string_equal(c->control_addr, "10.0.0.1");
@@ -103,7 +103,7 @@ static void what_is_not_given_has_its_default(void **state)
 	c = stage_read(text);
 	assert_non_null(c);
 	assert_string_equal(c->placement, "balance");
-	assert_string_equal(c->mode, "manage");
+	assert_string_equal(c->mode, "observe");
 	assert_false(c->oversubscribe_names);
 	assert_string_equal(c->control_addr, "127.0.0.1");
 	assert_int_equal(c->control_port, 6828);

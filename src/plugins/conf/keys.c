@@ -54,10 +54,11 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "spread: one VM per host while possible; drs: as balance, but vCenter's "
 	  "DRS is asked before a VM is cloned, and chooses among the hosts that "
 	  "have room." },
-	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Mode", "manage", false,
-	  "manage|observe", 0, 0, TOP(mode),
-	  "observe: count, plan and report, change nothing in vCenter; jobs wait "
-	  "with what would be done for them." },
+	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Mode", "observe", false,
+	  "observe|manage", 0, 0, TOP(mode),
+	  "observe: slurm-vsphere counts, plans and reports, and changes nothing in "
+	  "vCenter. Jobs on its nodes stay pending, and their reason says what would "
+	  "be done for them. manage: it creates, starts and removes VMs." },
 	{ VS_SCOPE_TOP, VS_CONF_BOOL, "AllowMoreNodesThanVFs", "no", false, NULL,
 	  0, 0, TOP(oversubscribe_names),
 	  "yes: more nodes may be defined than there are VFs for." },

@@ -342,7 +342,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	if (c->observe)
 		c->started = false;
 	vs_leaving_renew();
-	c->observe = conf->mode && !strcasecmp(conf->mode, "observe");
+	c->observe = !conf->mode || strcasecmp(conf->mode, "manage");
 	vs_rights_forget();
 	vs_checks_renew();
 	adapters_make(c);

@@ -14,7 +14,7 @@ struct vs_conf *vs_conf_new(void)
 	struct vs_conf *conf = vs_calloc(1, sizeof(*conf));
 
 	conf->placement = vs_strdup("balance");
-	conf->mode = vs_strdup("manage");
+	conf->mode = vs_strdup("observe");
 	conf->control_addr = vs_strdup("127.0.0.1");
 	conf->control_port = 6828;
 	conf->verify_tls = true;

@@ -56,7 +56,7 @@ struct vs_conf {
 	unsigned int password_uid;	/* SlurmUser */
 	bool verify_tls;
 	char *datacenter, *folder, *datastore;
-	char *placement, *mode;		/* "manage" or "observe" */
+	char *placement, *mode;		/* "observe" or "manage" */
 	bool oversubscribe_names;	/* more-nodes-than-vfs is allowed */
 	bool admin_comment;		/* what a job got goes there, too */
 	char *control_addr;		/* listen here, "127.0.0.1" */
