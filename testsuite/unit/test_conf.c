@@ -110,8 +110,8 @@ static void what_is_not_given_has_its_default(void **state)
 	assert_int_equal(c->provision_max, 20);
 	assert_int_equal(c->power_max, 50);
 	assert_int_equal(c->host_max, 8);
-	assert_int_equal(c->boot_timeout_s, 300);
-	assert_int_equal(c->prolog_timeout_s, 1800);
+	assert_int_equal(c->boot_timeout_s, 600);
+	assert_int_equal(c->prolog_timeout_s, 3600);
 	assert_int_equal(c->shutdown_grace_s, 30);
 	assert_int_equal(c->prefetch.window_s, 600);
 	assert_int_equal(c->prefetch.grace_s, 300);
@@ -522,6 +522,142 @@ static void combinations_that_cannot_be_are_refused(void **state)
 	      "VCenterVerifyTLS=no and VCenterCAFile= exclude each other");
 }
 
+/* ---- Include ------------------------------------------------------------------ */
+
+static void more(const char *name, const char *text)
+{
+	VS_FREE char *path = vs_asprintf("%s/%s", stage_dir(), name);
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void an_included_file_is_read_in_the_place_of_its_line(void **state)
+{
+	VS_FREE char *dir = vs_asprintf("%s/more", stage_dir());
+	VS_FREE char *text = stage_text(" include more/a.conf # adapters\n"
+					"MaxPowerOps=7\n");
+	struct vs_conf *c;
+
+	(void)state;
+	mkdir(dir, 0700);
+	more("more/a.conf", "AdapterName=ib Type=sriov Network=n\nInclude b.conf\n"
+	     "MaxOpsPerHost=5");
+	more("more/b.conf", "PartitionName=ib Adapter=ib Template=t \\\n"
+	     "Retention=power_off\n");
+	c = stage_read(text);
+	assert_non_null(c);
+	assert_int_equal(c->nadapters, 3);
+	assert_int_equal(c->npartitions, 2);
+	assert_string_equal(c->partitions[1].retention, "power_off");
+	assert_int_equal(c->host_max, 5);
+	assert_int_equal(c->power_max, 7);
+}
+
+static void included_refused(const char *line, const char *file, int at,
+			     const char *words)
+{
+	VS_FREE char *text = stage_text(line);
+	VS_FREE char *where = vs_asprintf("%s/%s line %d: ", stage_dir(), file,
+					  at);
+
+	REFUSED(text, where, words);
+}
+
+static void an_error_in_an_included_file_names_that_file(void **state)
+{
+	(void)state;
+	more("a.conf", "# one\nMaxOpsPerHost=0\n");
+	included_refused("Include a.conf\n", "a.conf", 2, "from 1 to 128");
+	more("a.conf", "\nMaxPowers=1\n");
+	included_refused("Include a.conf\n", "a.conf", 2, "did you mean MaxPowerOps");
+	more("a.conf", "\nInclude b.conf\n");
+	more("b.conf", "Folder=other\n");
+	included_refused("Include a.conf\n", "b.conf", 1,
+			 "Folder is given twice, first in vsphere.conf line 4");
+	more("a.conf", "Mode=manage\nMode=observe\n");
+	included_refused("Include a.conf\n", "a.conf", 2,
+			 "Mode is given twice, first in line 1");
+	more("a.conf", "\n\nPartitionName=x Adapter=nowhere Template=t\n");
+	included_refused("Include a.conf\n", "a.conf", 3, "Adapter=nowhere");
+	more("a.conf", "x\\");
+	included_refused("Include a.conf\n", "a.conf", 1, "ends with a backslash");
+}
+
+static void an_include_that_cannot_be_is_refused_with_its_line(void **state)
+{
+	(void)state;
+	LINE9("Include\n", "expected one file after Include");
+	LINE9("Include a b\n", "expected one file after Include");
+	LINE9("Include none.conf\n", "/none.conf: No such file or directory");
+	LINE9("Include /dev/zero\n", "Include /dev/zero: not a regular file");
+	more("a.conf", "Include a.conf\n");
+	included_refused("Include a.conf\n", "a.conf", 1,
+			 "Include a.conf: files are included in each other more than 8 deep");
+	more("a.conf", "");
+	for (int i = 0; i < 257; i++) {
+		VS_FREE char *path = vs_asprintf("%s/a.conf", stage_dir());
+		FILE *f = fopen(path, "a");
+
+		assert_non_null(f);
+		fputs("Include b.conf\n", f);
+		fclose(f);
+	}
+	more("b.conf", "");
+	included_refused("Include a.conf\n", "a.conf", 256,
+			 "Include b.conf: more than 256 files are included");
+}
+
+/* ---- levels, and the example --------------------------------------------------- */
+
+static void a_key_that_must_be_given_is_no_advanced_one(void **state)
+{
+	size_t n[VS_LEVELS] = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < vs_conf_nkeys; i++) {
+		const struct vs_conf_key *k = &vs_conf_keys[i];
+
+		n[k->level]++;
+		assert_false(k->required && k->level == VS_LEVEL_ADVANCED);
+		assert_false(k->level == VS_LEVEL_REQUIRED && k->dflt);
+	}
+	assert_true(n[VS_LEVEL_REQUIRED] < n[VS_LEVEL_COMMON]);
+	assert_true(n[VS_LEVEL_COMMON] < n[VS_LEVEL_ADVANCED]);
+}
+
+/* Each line of the example is a key, or a key's default that is commented out. */
+static void the_example_has_each_common_key_with_its_default(void **state)
+{
+	const char *top = getenv("srcdir");
+	VS_FREE char *path = vs_asprintf("%s/contribs/vsphere.conf",
+					 top ? top : ".");
+	char text[8192] = "\n";
+	struct vs_conf_file f;
+	FILE *in = fopen(path, "r");
+
+	(void)state;
+	assert_non_null(in);
+	assert_true(fread(text + 1, 1, sizeof(text) - 2, in) > 0);
+	fclose(in);
+	for (size_t i = 0; i < vs_conf_nkeys; i++) {
+		const struct vs_conf_key *k = &vs_conf_keys[i];
+		VS_FREE char *given = vs_asprintf("\n%s=", k->key);
+		VS_FREE char *off = vs_asprintf("\n#%s=%s\n", k->key,
+						k->dflt ? k->dflt : "");
+
+		if (k->scope != VS_SCOPE_TOP || k->level == VS_LEVEL_ADVANCED)
+			assert_null(k->scope == VS_SCOPE_TOP ?
+				    strstr(text, k->key) : NULL);
+		else if (!strstr(text, given) && !strstr(text, off))
+			fail_msg("%s lacks %s", path, k->key);
+	}
+	assert_int_equal(vs_conf_scan(&f, path, &stage_err), 0);
+	vs_conf_file_free(&f);
+}
+
 /* ---- files -------------------------------------------------------------------- */
 
 static void a_missing_file_is_said_at_once(void **state)
@@ -605,6 +741,11 @@ int main(void)
 		T(what_is_missing_is_named),
 		T(a_partition_with_an_unknown_adapter_is_refused),
 		T(combinations_that_cannot_be_are_refused),
+		T(an_included_file_is_read_in_the_place_of_its_line),
+		T(an_error_in_an_included_file_names_that_file),
+		T(an_include_that_cannot_be_is_refused_with_its_line),
+		T(a_key_that_must_be_given_is_no_advanced_one),
+		T(the_example_has_each_common_key_with_its_default),
 		T(a_missing_file_is_said_at_once),
 		T(the_password_file_must_be_slurmusers_alone),
 		T(the_password_file_must_belong_to_slurmuser),

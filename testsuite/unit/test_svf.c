@@ -409,6 +409,9 @@ static void conf_prints_what_is_in_force(void **state)
 	expect_in(out, "\"SvfPort\"");
 	assert_int_equal(svf("conf --keys -hl"), 0);
 	expect_in(out, "MetricsAddr");
+	assert_true(strstr(out, "required") < strstr(out, "common"));
+	assert_true(strstr(out, "Switch") < strstr(out, "advanced"));
+	assert_true(strstr(out, "advanced") < strstr(out, "MetricsAddr"));
 	expect_in(out, "InfiniBand with Type=sriov alone. One of Ethernet|InfiniBand.");
 	expect_in(out, "The TCP port of SvfListenAddr. From 1 to 65535.");
 }

@@ -67,8 +67,10 @@ static void a_vsphere_conf_with_an_error_is_refused(void **state)
 		  "svf: vsphere.conf line 2: the quotes after SvfListenAddr= are never closed" },
 		{ "SvfPort=%d\nMode=manage\nsvfport=1\n",
 		  "svf: vsphere.conf line 3: SvfPort is given twice, first in line 1" },
-		{ "Include more.conf # %d\n",
-		  "svf: vsphere.conf line 1: expected \"=\" after \"Include\"" },
+		{ "Include # %d\n",
+		  "svf: vsphere.conf line 1: expected one file after Include" },
+		{ "Include=more.conf # %d\n",
+		  "svf: vsphere.conf line 1: Include takes no \"=\": write Include FILE" },
 		{ "SvfListenAddr= # %d\n",
 		  "svf: vsphere.conf line 1: SvfListenAddr= has no value" },
 		{ "SvfPort=%d\nMode=manage \\\n", "svf: vsphere.conf line 2: " },
@@ -100,6 +102,11 @@ static void keys_of_a_newer_release_are_passed_over(void **state)
 		   "SvfListenAddr=127.0.0.1 NewKey=2 SvfPort=%d\n", port);
 	write_file("slurm.conf", CLUSTER "AuthInfo=socket=%s\n", geteuid(),
 		   stage_socket);
+	assert_int_equal(svf("--json hosts"), 0);
+	/* so is an included file that isn't there; of the other the port counts */
+	write_file("more.conf", "NewKey=3 # x\nSvfPort=%d\n", port);
+	write_file("vsphere.conf", "SvfListenAddr=127.0.0.1\nInclude none.conf\n"
+		   "Include more.conf\n");
 	assert_int_equal(svf("--json hosts"), 0);
 }
 

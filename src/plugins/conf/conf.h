@@ -12,6 +12,10 @@
 #include "keys.h"
 #include "util/err.h"
 
+/* A line is a number that says its file, too: file * VS_CONF_LINES + line. File 0 is
+ * f->path, file N is f->files[N - 1]. */
+#define VS_CONF_LINES (1 << 20)
+
 struct vs_conf_record {
 	enum vs_conf_scope scope;
 	int line;			/* where it begins; 0 for the top */
@@ -24,6 +28,9 @@ struct vs_conf_file {
 	bool known_only;	/* vs_conf_scan_known() */
 	struct vs_conf_record *records;	/* [0] is the top's */
 	size_t nrecords, cap;
+	char **files;		/* paths of the included files, in order */
+	size_t nfiles, files_cap;
+	int depth;		/* of the Include that is being read */
 };
 
 /* Read and scan the file. -1 with "vsphere.conf line N: ..." in err; what was
@@ -38,7 +45,7 @@ void vs_conf_file_free(struct vs_conf_file *f);
 
 /*
  * The lines of f->path, which may be slurm.conf too: fn for each, without its
- * comment and with the lines that continue it. line is the number of its first.
+ * comment and with the lines that continue it. Include is fn's. line is the number of its first.
  * fn ends it with -1, as its own error does. 0, or -1 with err.
  */
 typedef int vs_conf_line_fn(void *arg, int line, const char *text,
@@ -74,6 +81,12 @@ int vs_conf_number(const struct vs_conf_file *f, enum vs_conf_scope scope,
 /* VS_E_CONFIG with "FILE line N: " in front; -1. */
 int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* The line's number in its file. */
+int vs_conf_line_number(int line);
+/* "line 4", or "FILE line 4" if it is in another file than the line from. The caller
+ * frees it. */
+char *vs_conf_line_name(const struct vs_conf_file *f, int line, int from);
 
 /* Where the record gives this key; where it begins, if it doesn't. */
 int vs_conf_key_line(const struct vs_conf_record *r, const char *key);

@@ -37,12 +37,20 @@ enum vs_conf_type {
 	VS_CONF_OPTIONS,	/* ints in a row: "a=1,b=2"; choices names them in order */
 };
 
+enum vs_conf_level {		/* who needs the key; the order in which it is listed */
+	VS_LEVEL_REQUIRED,
+	VS_LEVEL_COMMON,	/* many sites */
+	VS_LEVEL_ADVANCED,	/* few sites */
+	VS_LEVELS
+};
+
 struct vs_conf_key {
 	enum vs_conf_scope scope;
 	enum vs_conf_type type;
 	const char *key;
 	const char *dflt;	/* as it would be written; NULL: none */
-	bool required;
+	bool required;		/* in each line of its kind */
+	enum vs_conf_level level;
 	const char *choices;	/* "a|b" for VS_CONF_CHOICE and VS_CONF_OPTIONS */
 	long min, max;		/* of numbers */
 	size_t offset;		/* into vs_conf or vs_conf_adapter, ... */
@@ -54,6 +62,8 @@ struct vs_conf_key {
 extern const struct vs_conf_key vs_conf_keys[];
 extern const size_t vs_conf_nkeys;
 
+/* "required", "common", "advanced". */
+const char *vs_conf_level_name(enum vs_conf_level level);
 /* "AdapterName" and so on; "" for VS_SCOPE_TOP. */
 const char *vs_conf_opener(enum vs_conf_scope scope);
 /* Index of a key (case doesn't matter) in any scope of the mask, or -1. */

@@ -93,6 +93,16 @@ static bool same_pool(const struct place *a, const struct place *b)
 		a->pool.prefix == b->pool.prefix;
 }
 
+static int clash(const struct vs_conf_file *f, const struct place *a,
+		 const struct place *b, const char *how, const char *expected,
+		 struct vs_err *err)
+{
+	VS_FREE char *at = vs_conf_line_name(f, b->line, a->line);
+
+	return vs_conf_err(f, a->line, err, "%s=%s %s %s=%s (%s): %s", a->key,
+			   a->text, how, b->key, b->text, at, expected);
+}
+
 /* The pools of one VM's cards. */
 static int apart(const struct vs_conf_file *f, const struct places *vm,
 		 struct vs_err *err)
@@ -102,10 +112,9 @@ static int apart(const struct vs_conf_file *f, const struct places *vm,
 			const struct place *a = &vm->all[i], *b = &vm->all[k];
 
 			if (vs_ipv4_pool_net_meets(&a->pool, &b->pool))
-				return vs_conf_err(f, a->line, err,
-					"%s=%s is in the subnet of %s=%s (line %d): each card of a VM needs a subnet of its own",
-					a->key, a->text, b->key, b->text,
-					b->line);
+				return clash(f, a, b, "is in the subnet of",
+					     "each card of a VM needs a subnet of its own",
+					     err);
 		}
 	return 0;
 }
@@ -121,10 +130,9 @@ static int overlaps(const struct vs_conf_file *f, const struct places *ps,
 
 			if (!same_pool(a, b) &&
 			    vs_ipv4_pool_meets(&a->pool, &b->pool))
-				return vs_conf_err(f, a->line, err,
-					"%s=%s overlaps with %s=%s (line %d): expected pools that share no address, or the same one",
-					a->key, a->text, b->key, b->text,
-					b->line);
+				return clash(f, a, b, "overlaps with",
+					     "expected pools that share no address, or the same one",
+					     err);
 		}
 	return 0;
 }

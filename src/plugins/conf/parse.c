@@ -10,14 +10,20 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "util/mem.h"
 #include "conf.h"
 
 #define LINE_MAX_BYTES 4000
+#define INCLUDE_DEPTH 8
+#define INCLUDE_FILES 256
+#define BLANKS " \t\r\n\v\f"
 #define ALL_SCOPES ((1u << VS_SCOPES) - 1)
 
 static const char *base(const char *path)
@@ -25,6 +31,14 @@ static const char *base(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
+}
+
+/* The path of the included file that the line is in, NULL: f->path itself. */
+static const char *file_at(const struct vs_conf_file *f, int line)
+{
+	size_t file = (size_t)line / VS_CONF_LINES;
+
+	return file && file <= f->nfiles ? f->files[file - 1] : NULL;
 }
 
 int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,
@@ -38,8 +52,24 @@ int vs_conf_err(const struct vs_conf_file *f, int line, struct vs_err *err,
 	va_end(ap);
 	if (!line)
 		return vs_err_set(err, VS_E_CONFIG, "%s: %s", f->path, text);
-	return vs_err_set(err, VS_E_CONFIG, "%s line %d: %s", base(f->path),
-			  line, text);
+	return vs_err_set(err, VS_E_CONFIG, "%s line %d: %s",
+			  file_at(f, line) ? file_at(f, line) : base(f->path),
+			  vs_conf_line_number(line), text);
+}
+
+int vs_conf_line_number(int line)
+{
+	return line & (VS_CONF_LINES - 1);
+}
+
+char *vs_conf_line_name(const struct vs_conf_file *f, int line, int from)
+{
+	const char *path = file_at(f, line);
+
+	if (line / VS_CONF_LINES == from / VS_CONF_LINES)
+		return vs_asprintf("line %d", vs_conf_line_number(line));
+	return vs_asprintf("%s line %d", path ? path : base(f->path),
+			   vs_conf_line_number(line));
 }
 
 static struct vs_conf_record *record_add(struct vs_conf_file *f,
@@ -111,7 +141,7 @@ static int key_unknown(struct vs_conf_file *f, int line, const char *key,
 				   (int)len, key, write);
 	if (len == 7 && !strncasecmp(key, "include", 7))
 		return vs_conf_err(f, line, err,
-			"Include is not possible in vsphere.conf");
+			"Include takes no \"=\": write Include FILE");
 	if (elsewhere >= 0) {
 		k = &vs_conf_keys[elsewhere];
 		if (k->scope == VS_SCOPE_TOP || k->type == VS_CONF_NAME)
@@ -184,74 +214,50 @@ int vs_conf_pair(const struct vs_conf_file *f, int line, const char **at,
 	return 1;
 }
 
-static int scan_line(void *arg, int line, const char *p, struct vs_err *err)
+/* No FIFO, and no device that never ends. */
+static FILE *regular_open(const char *path)
 {
-	struct vs_conf_file *f = arg;
-	size_t at = 0;		/* records move: an index, no pointer */
-	bool first = true;
-	const char *key;
-	char *value;
-	size_t len;
-	int rc;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
 
-	if (strlen(p) > LINE_MAX_BYTES)
-		return vs_conf_err(f, line, err, "the line has more than %d bytes",
-				   LINE_MAX_BYTES);
-	while ((rc = vs_conf_pair(f, line, &p, &key, &len, &value, err)) > 0) {
-		enum vs_conf_scope scope = f->records[at].scope;
-		struct vs_conf_record *r;
-		int k = vs_conf_key_find(key, len, first ? ALL_SCOPES :
-					 1u << scope);
-		bool opens = first && k >= 0 &&
-			vs_conf_keys[k].type == VS_CONF_NAME;
-
-		if (k < 0 || (!opens && vs_conf_keys[k].scope != scope)) {
-			free(value);
-			if (!f->known_only || vs_conf_key_renamed(key, len) ||
-			    vs_conf_key_removed(key, len))
-				return key_unknown(f, line, key, len, scope,
-						   err);
-			if (first)
-				return 0;	/* a line of which kind? */
-			continue;
-		}
-		if (opens) {
-			record_add(f, vs_conf_keys[k].scope, line);
-			at = f->nrecords - 1;
-		}
-		first = false;
-		r = &f->records[at];
-		if (r->values[k]) {
-			free(value);
-			return vs_conf_err(f, line, err,
-				"%s is given twice, first in line %d",
-				vs_conf_keys[k].key, r->lines[k]);
-		}
-		r->values[k] = value;
-		r->lines[k] = line;
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		errno = EINVAL;
+		return NULL;
 	}
-	return rc;
+	return fdopen(fd, "r");
 }
 
-int vs_conf_lines(const struct vs_conf_file *f, vs_conf_line_fn *fn, void *arg,
-		  struct vs_err *err)
+/* The lines of a file, to fn. at: the file's number, as part of each line; from: the
+ * Include line, 0: none. */
+static int lines_read(const struct vs_conf_file *f, const char *path, int at,
+		      int from, vs_conf_line_fn *fn, void *arg,
+		      struct vs_err *err)
 {
-	VS_FCLOSE FILE *in = fopen(f->path, "re");
+	VS_FCLOSE FILE *in = from ? regular_open(path) : fopen(path, "re");
 	VS_FREE char *text = NULL, *whole = NULL;
 	size_t size = 0, used = 0, cap = 0;
 	int line = 0, first_line = 0;
 	bool going = false;
 	ssize_t got;
 
+	if (!in && from)
+		return vs_conf_err(f, from, err, "Include %s: %s", path,
+				   errno == EINVAL ? "not a regular file" :
+				   strerror(errno));
 	if (!in)
 		return vs_conf_err(f, 0, err, "%s (it belongs beside slurm.conf)",
 				   strerror(errno));
 	while ((got = getline(&text, &size, in)) >= 0) {
 		size_t len;
 
-		line++;
+		if (++line == VS_CONF_LINES)
+			return vs_conf_err(f, at + 1, err, "the file has more than %d lines",
+					   VS_CONF_LINES - 1);
 		if (strlen(text) != (size_t)got)
-			return vs_conf_err(f, line, err, "a NUL byte");
+			return vs_conf_err(f, at + line, err, "a NUL byte");
 		len = cut_comment(text);
 		if (!going)
 			first_line = line;
@@ -265,13 +271,118 @@ int vs_conf_lines(const struct vs_conf_file *f, vs_conf_line_fn *fn, void *arg,
 			continue;
 		unescape(whole);
 		used = 0;
-		if (fn(arg, first_line, whole, err))
+		if (fn(arg, at + first_line, whole, err))
 			return -1;
 	}
 	if (going)
-		return vs_conf_err(f, line, err,
+		return vs_conf_err(f, at + line, err,
 				   "the last line ends with a backslash");
 	return 0;
+}
+
+int vs_conf_lines(const struct vs_conf_file *f, vs_conf_line_fn *fn, void *arg,
+		  struct vs_err *err)
+{
+	return lines_read(f, f->path, 0, 0, fn, arg, err);
+}
+
+static vs_conf_line_fn scan_line;
+
+static bool is_include(const char *p)
+{
+	p += strspn(p, BLANKS);
+	return !strncasecmp(p, "Include", 7) && (!p[7] || strchr(BLANKS, p[7]));
+}
+
+/* "Include FILE": its lines are read in the place of this one. */
+static int include(struct vs_conf_file *f, int line, const char *p,
+		   struct vs_err *err)
+{
+	const char *from = file_at(f, line) ? file_at(f, line) : f->path;
+	const char *slash = strrchr(from, '/');
+	const char *name = p + strspn(p, BLANKS) + 7;
+	VS_FREE char *path = NULL;
+	int rc, len;
+
+	name += strspn(name, BLANKS);
+	len = (int)strcspn(name, BLANKS);
+	if (!len || name[len + (int)strspn(name + len, BLANKS)])
+		return vs_conf_err(f, line, err, "expected one file after Include");
+	path = vs_asprintf("%.*s%.*s", name[0] != '/' && slash ?
+			   (int)(slash - from) + 1 : 0, from, len, name);
+	if (f->known_only && access(path, R_OK))
+		return 0;
+	if (f->depth == INCLUDE_DEPTH)
+		return vs_conf_err(f, line, err,
+			"Include %.*s: files are included in each other more than %d deep",
+			len, name, INCLUDE_DEPTH);
+	if (f->nfiles == INCLUDE_FILES)
+		return vs_conf_err(f, line, err,
+			"Include %.*s: more than %d files are included", len,
+			name, INCLUDE_FILES);
+	VS_GROW(f->files, f->files_cap, f->nfiles + 1);
+	f->files[f->nfiles++] = path;
+	f->depth++;
+	rc = lines_read(f, path, (int)f->nfiles * VS_CONF_LINES, line, scan_line,
+			f, err);
+	path = NULL;
+	f->depth--;
+	return rc;
+}
+
+static int scan_line(void *arg, int line, const char *p, struct vs_err *err)
+{
+	struct vs_conf_file *f = arg;
+	size_t at = 0;		/* records move: an index, no pointer */
+	bool first = true;
+	const char *key;
+	char *value;
+	size_t len;
+	int rc;
+
+	if (strlen(p) > LINE_MAX_BYTES)
+		return vs_conf_err(f, line, err, "the line has more than %d bytes",
+				   LINE_MAX_BYTES);
+	if (is_include(p))
+		return include(f, line, p, err);
+	while ((rc = vs_conf_pair(f, line, &p, &key, &len, &value, err)) > 0) {
+		enum vs_conf_scope scope = f->records[at].scope;
+		struct vs_conf_record *r;
+		int k = vs_conf_key_find(key, len, first ? ALL_SCOPES :
+					 1u << scope);
+		bool opens = first && k >= 0 &&
+			vs_conf_keys[k].type == VS_CONF_NAME;
+
+		if (k < 0 || (!opens && vs_conf_keys[k].scope != scope)) {
+			free(value);
+			if (!f->known_only || vs_conf_key_renamed(key, len) ||
+			    vs_conf_key_removed(key, len) ||
+			    (len == 7 && !strncasecmp(key, "include", 7)))
+				return key_unknown(f, line, key, len, scope,
+						   err);
+			if (first)
+				return 0;	/* a line of which kind? */
+			continue;
+		}
+		if (opens) {
+			record_add(f, vs_conf_keys[k].scope, line);
+			at = f->nrecords - 1;
+		}
+		first = false;
+		r = &f->records[at];
+		if (r->values[k]) {
+			VS_FREE char *first_at =
+				vs_conf_line_name(f, r->lines[k], line);
+
+			free(value);
+			return vs_conf_err(f, line, err,
+				"%s is given twice, first in %s",
+				vs_conf_keys[k].key, first_at);
+		}
+		r->values[k] = value;
+		r->lines[k] = line;
+	}
+	return rc;
 }
 
 static int scan(struct vs_conf_file *f, const char *path, bool known_only,
@@ -309,6 +420,9 @@ void vs_conf_file_free(struct vs_conf_file *f)
 	for (size_t i = 0; i < f->nrecords; i++)
 		for (size_t k = 0; k < vs_conf_nkeys; k++)
 			free(f->records[i].values[k]);
+	for (size_t i = 0; i < f->nfiles; i++)
+		free(f->files[i]);
+	free(f->files);
 	free(f->records);
 	free(f->path);
 	memset(f, 0, sizeof(*f));

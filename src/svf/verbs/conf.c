@@ -71,7 +71,10 @@ static int print_file_json(const struct svf *s, const struct vs_conf_file *f)
 				vs_jb_str(keys, vs_conf_keys[k].key,
 					  value_of(r, k, &is_default));
 		if (r->line)
-			vs_jb_int(o, "line", r->line);
+			vs_jb_int(o, "line", vs_conf_line_number(r->line));
+		if (r->line >= VS_CONF_LINES)
+			vs_jb_str(o, "file",
+				  f->files[r->line / VS_CONF_LINES - 1]);
 		vs_jb_put(o, "keys", keys);
 		vs_jb_add(arr, o);
 	}
@@ -105,12 +108,29 @@ static int check(const struct svf *s, const char *path)
 
 /* ---- the table --------------------------------------------------------- */
 
+/* By level, then by kind of line, as the table has them. The caller frees the list,
+ * which ends with NULL. */
+static const struct vs_conf_key **keys_by_level(void)
+{
+	const struct vs_conf_key **all = vs_calloc(vs_conf_nkeys + 1,
+						   sizeof(*all));
+	size_t n = 0;
+
+	for (int level = 0; level < VS_LEVELS; level++)
+		for (size_t k = 0; k < vs_conf_nkeys; k++)
+			if ((int)vs_conf_keys[k].level == level)
+				all[n++] = &vs_conf_keys[k];
+	return all;
+}
+
 static int print_keys_json(const struct svf *s)
 {
 	struct json_object *top = vs_jb_obj(NULL), *arr = vs_jb_arr();
 
+	VS_FREE const struct vs_conf_key **all = keys_by_level();
+
 	for (size_t k = 0; k < vs_conf_nkeys; k++) {
-		const struct vs_conf_key *key = &vs_conf_keys[k];
+		const struct vs_conf_key *key = all[k];
 		struct json_object *o = vs_jb_obj(NULL);
 		const char *opener = vs_conf_opener(key->scope);
 
@@ -118,6 +138,7 @@ static int print_keys_json(const struct svf *s)
 		vs_jb_str(o, "line", opener[0] ? opener : NULL);
 		vs_jb_str(o, "default", key->dflt);
 		vs_jb_bool(o, "required", key->required);
+		vs_jb_str(o, "level", vs_conf_level_name(key->level));
 		vs_jb_str(o, key->type == VS_CONF_OPTIONS ? "options" :
 			  "choices", key->choices);
 		vs_jb_str(o, "doc", key->doc);
@@ -147,6 +168,13 @@ static void put_line(struct svf_table *t, const struct svf_row *row)
 	svf_cell(t, "%s", opener[0] ? opener : "-");
 }
 
+static void put_level(struct svf_table *t, const struct svf_row *row)
+{
+	const struct vs_conf_key *key = row->p;
+
+	svf_cell(t, "%s", vs_conf_level_name(key->level));
+}
+
 static void put_default(struct svf_table *t, const struct svf_row *row)
 {
 	const struct vs_conf_key *key = row->p;
@@ -167,6 +195,8 @@ static const struct svf_col cols[] = {
 	  .what = "the key that opens its line; - of a global key" },
 	{ .name = "key", .how = SVF_AT,
 	  .at = offsetof(struct vs_conf_key, key), .what = "the key" },
+	{ .name = "level", .put = put_level,
+	  .what = "required, common or advanced: who needs it" },
 	{ .name = "default", .put = put_default,
 	  .what = "its default, (required), or - for none" },
 	{ .name = "meaning", .how = SVF_WRAP, .put = put_meaning,
@@ -176,13 +206,14 @@ static const struct svf_list list = SVF_LIST(cols);
 
 static int print_keys(const struct svf *s)
 {
+	VS_FREE const struct vs_conf_key **all = keys_by_level();
 	struct svf_table *t;
 
 	if (s->json)
 		return print_keys_json(s);
 	t = svf_table_build(&list, s);
 	for (size_t k = 0; k < vs_conf_nkeys; k++)
-		svf_row_add(t, &(struct svf_row){ .p = &vs_conf_keys[k] });
+		svf_row_add(t, &(struct svf_row){ .p = all[k] });
 	svf_table_print(t, s->no_header);
 	svf_table_free(t);
 	return SVF_OK;
@@ -212,7 +243,7 @@ static int run(const struct svf *s)
 const struct svf_verb svf_conf = {
 	.name = "conf", .args = "[FILE]", .run = run,
 	.flag = "--keys",
-	.flag_what = "every key there is, its default and its meaning",
+	.flag_what = "every key, by level, with its default and its meaning",
 	.flagged = &list, .names = SVF_NAMES_FILE,
 	.what = "check vsphere.conf(5) and print what is in force",
 	.help =

@@ -25,8 +25,8 @@ struct vs_conf *vs_conf_new(void)
 	conf->vmotions_max = 4;
 	conf->prefetch.window_s = 600;
 	conf->prefetch.grace_s = 300;
-	conf->boot_timeout_s = 300;
-	conf->prolog_timeout_s = 1800;
+	conf->boot_timeout_s = 600;
+	conf->prolog_timeout_s = 3600;
 	conf->shutdown_grace_s = 30;
 	conf->slurm.kill_tries_s = 33;
 	conf->slurm.resume_timeout_s = 60;
