@@ -261,7 +261,7 @@ static void a_node_that_is_to_leave_is_told_now_and_then(void **st)
 	size_t n = 0;
 
 	(void)st;
-	begin_idle("off");
+	begin_idle("power_off");
 	flags("vm1", UP | VS_NODE_DRAIN);
 	ntold = 0;
 	now += 60000;

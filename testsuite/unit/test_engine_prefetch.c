@@ -228,13 +228,13 @@ static void a_vm_is_cloned_alone_where_a_vf_comes_free_later(void **state)
 static void no_vm_is_cloned_where_no_vf_will_come_free(void **state)
 {
 	(void)state;
-	stage(2, 1, 1, "off", 4);
+	stage(2, 1, 1, "power_off", 4);
 	no_vf_is_free(1, 1);
 	planned(2, "vm2", 100);
 	plan_is_read();
 	assert_int_equal(vs_plans.nahead, 0);
 	/* Nor where it comes free too late. */
-	stage(2, 1, 1, "off", 4);
+	stage(2, 1, 1, "power_off", 4);
 	bring_up(1, "vm1");
 	planned(2, "vm2", 100);
 	ends(1, "vm1", 400);
@@ -258,7 +258,7 @@ static void the_clone_lies_where_the_vf_comes_free(void **state)
 	const char *host;
 
 	(void)state;
-	stage(3, 2, 1, "off", 4);
+	stage(3, 2, 1, "power_off", 4);
 	bring_up(1, "vm1");
 	bring_up(3, "vm3");
 	host = fake_get("vm3")->host;
@@ -274,7 +274,7 @@ static void the_clone_lies_where_the_vf_comes_free(void **state)
 static void as_many_clones_as_vfs_that_come_free(void **state)
 {
 	(void)state;
-	stage(4, 2, 1, "off", 4);
+	stage(4, 2, 1, "power_off", 4);
 	bring_up(1, "vm1");
 	bring_up(1, "vm2");
 	planned(2, "vm3", 100);

@@ -18,7 +18,7 @@ static void memory_for(int nodes, int64_t host_mb)
 		.memory_mb = host_mb,
 	};
 
-	stage(nodes, 1, 8, "off", 4);
+	stage(nodes, 1, 8, "power_off", 4);
 	fake_host(&h);
 	bring_up(1, "vm1");
 }
@@ -96,7 +96,7 @@ static void a_vf_comes_with_a_vm_that_is_on_its_way_out(void **state)
 static void a_vf_on_its_way_comes_once(void **state)
 {
 	(void)state;
-	stage(3, 1, 1, "off", 4);
+	stage(3, 1, 1, "power_off", 4);
 	bring_up(1, "vm1");
 	end_job(1, "vm1");
 	flags("vm1", GOING);
@@ -113,7 +113,7 @@ static void the_datastore_keeps_room_for_what_jobs_may_begin(void **state)
 	const int64_t disk_mb = 10000;
 
 	(void)state;
-	stage(2, 1, 1, "off", 4);
+	stage(2, 1, 1, "power_off", 4);
 	fake_disk_mb = disk_mb;
 	fake_template("vm-tpl", NULL);
 	core_conf()->provision_max = 3;
@@ -134,7 +134,7 @@ static void the_datastore_keeps_room_for_what_jobs_may_begin(void **state)
 static void half_of_a_hosts_budget_stays_with_jobs(void **state)
 {
 	(void)state;
-	stage(4, 1, 2, "off", 4);
+	stage(4, 1, 2, "power_off", 4);
 	core_conf()->host_max = 4;
 	bring_up(1, "vm1");
 	assert_int_equal(job_begin(3, "vm3", NULL), 0);
@@ -223,7 +223,7 @@ static void who_waits_for_ethernet_keeps_both(void **state)
 /* Two PFs, and one device: what is beside the VF (ExtraDevice=) counts by itself. */
 static void a_device_beside_the_vf_is_made_ahead_for_once(void **state)
 {
-	struct vs_conf *conf = conf_make(3, "off", 1024);
+	struct vs_conf *conf = conf_make(3, "power_off", 1024);
 	struct vs_vc_pf pfs[] = {
 		{ .pci = "0000:3b:00.0", .pnic = "vmnic4", .facts.driver = "nmlx5",
 		  .switch_uuid = "sw", .numa = -1, .vfs = 8, .link_up = true },
@@ -236,7 +236,7 @@ static void a_device_beside_the_vf_is_made_ahead_for_once(void **state)
 		.pfs = pfs, .npfs = 2, .devices = &gpu, .ndevices = 1 };
 
 	(void)state;
-	begin(3, 1, 8, "off");
+	begin(3, 1, 8, "power_off");
 	conf_other_from(conf, 3, "dynamic-directpath");
 	begin_as(conf);
 	core_adapters()[1].vendor = 0x10de;

@@ -113,7 +113,7 @@ static void a_node_is_made_ready_once_for_a_job(void **state)
 
 static void a_new_configuration_keeps_what_was_made(void **state)
 {
-	struct vs_conf *conf = conf_make(2, "off", 1024);
+	struct vs_conf *conf = conf_make(2, "power_off", 1024);
 
 	(void)state;
 	cloned_ahead();

@@ -72,7 +72,7 @@ static void elsewhere_slurm_powers_it_down_and_no_brake_is_needed(void **st)
 {
 	(void)st;
 	for (int i = 0; i < 2; i++) {
-		found_on(i ? "off" : "destroy");
+		found_on(i ? "power_off" : "destroy");
 		assert_non_null(heard(VS_REQUEST_POWER_DOWN, "vm1"));
 		flags("vm1", GOING);
 		turns(3);
