@@ -196,7 +196,7 @@ function keys_add(level, line,	s) {
 		s = ".SS " (line == "-" ? "Global keys" : roff(line) " lines") "\n"
 	last[level] = line
 	s = s ".TP\n" bold(row["KEY"]) "\n" para(row["MEANING"])
-	if (row["DEFAULT"] !~ /^(-|\(required\))$/)
+	if (row["DEFAULT"] !~ /^(-|\(required\)|\(see text\))$/)
 		s = s "The default is " bold(row["DEFAULT"]) ".\n"
 	key[level] = key[level] s
 }

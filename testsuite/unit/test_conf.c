@@ -279,8 +279,7 @@ static void a_key_in_the_wrong_kind_of_line_is_refused(void **state)
 	LINE9("AdapterName=x Type=sriov Network=n Folder=f\n",
 	      "Folder must begin a line of its own");
 	LINE9("MTU=9000\n", "MTU belongs to a line that begins with AdapterName=");
-	LINE9("Include /etc/passwd\n", "expected \"=\" after \"Include\"");
-	LINE9("Include=x\n", "Include is not possible");
+	LINE9("Include=x\n", "Include takes no \"=\": write Include FILE");
 }
 
 static void a_key_that_is_given_twice_is_refused_with_both_lines(void **state)
@@ -715,6 +714,10 @@ static void a_misplaced_password_is_never_repeated(void **state)
 	assert_null(strstr(stage_err.text, "hunter2"));
 	LINE9("hunter2 Password\n", "expected");
 	LINE9("VCenterPasswordFile=hunter2\n", "given twice");
+	assert_null(strstr(stage_err.text, "hunter2"));
+	more("password2", "hunter2\n");
+	included_refused("Include password2\n", "password2", 1,
+			 "expected Key=Value");
 	assert_null(strstr(stage_err.text, "hunter2"));
 }
 

@@ -239,7 +239,7 @@ static void lacks_and_runs(const struct vs_vc_missing_privilege *lack,
 	const struct vs_finding *f;
 	size_t n;
 
-	begin(1, 1, 1, "off");
+	begin(1, 1, 1, "power_off");
 	ready();
 	fake_lack = *lack;
 	fake_slow(NULL, 0);

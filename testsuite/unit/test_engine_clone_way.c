@@ -10,7 +10,7 @@
 static void world_of(int nodes)
 {
 	vs_clones.way = (struct vs_clone_way) { .trial_ms = 0 };
-	begin(nodes, 2, 8, "off");
+	begin(nodes, 2, 8, "power_off");
 	fake_about = "VMware vCenter Server 8.0.3 build-24022515";
 	ready();
 }
@@ -328,7 +328,7 @@ static void a_clone_without_devices_fails_as_ever(void **st)
 
 	(void)st;
 	world_of(1);
-	conf = conf_make(1, "off", 1024);
+	conf = conf_make(1, "power_off", 1024);
 	conf_other_from(conf, 0, "vmxnet3");
 	begin_as(conf);
 	ready();

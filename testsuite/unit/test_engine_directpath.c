@@ -28,12 +28,12 @@ static void offers(const char *host, const char *pci)
 /* Two nodes; host-1 has a device, host-2 another. */
 static void fpgas(void)
 {
-	struct vs_conf *conf = conf_make(2, "off", 1024);
+	struct vs_conf *conf = conf_make(2, "power_off", 1024);
 	struct vs_conf_adapter *a = conf_other_from(conf, 0, "directpath");
 
 	a->vendor = 0x10ee;
 	a->device = 0x5000;
-	begin(2, 2, 4, "off");
+	begin(2, 2, 4, "power_off");
 	begin_as(conf);
 	ready();
 	offers("host-1", HERE);
@@ -225,7 +225,7 @@ static void a_vm_that_moves_leaves_its_device_behind(void **state)
  * address there. */
 static void no_pf_of_another_host_is_said_before_it_is_there(void **state)
 {
-	struct vs_conf *conf = conf_make(2, "off", 1024);
+	struct vs_conf *conf = conf_make(2, "power_off", 1024);
 	struct vs_conf_adapter *a = conf_other_from(conf, 2, "directpath");
 
 	(void)state;
@@ -233,7 +233,7 @@ static void no_pf_of_another_host_is_said_before_it_is_there(void **state)
 	a->device = 0x5000;
 	conf->adapters[0].pf = vs_strdup("0000:3b:00.0");
 	conf->adapters[0].with = vs_strdup("other");
-	begin(2, 2, 4, "off");
+	begin(2, 2, 4, "power_off");
 	begin_as(conf);
 	ready();
 	offers("host-1", HERE);
@@ -282,14 +282,14 @@ static const struct vs_host *alike(int n)
 /* A second row of the same would promise what the first has. */
 static void devices_alike_are_one_row_however_many(void **state)
 {
-	struct vs_conf *conf = conf_make(1, "off", 1024);
+	struct vs_conf *conf = conf_make(1, "power_off", 1024);
 	struct vs_conf_adapter *a =
 		conf_other_from(conf, 0, "dynamic-directpath");
 
 	(void)state;
 	a->vendor = 0x10ee;
 	a->device = 0x5000;
-	begin(1, 1, 4, "off");
+	begin(1, 1, 4, "power_off");
 	begin_as(conf);
 	ready();
 	assert_int_equal(alike(20)->npfs, 1);
@@ -417,14 +417,14 @@ static void what_is_passed_through_is_no_device_of_a_class(void **state)
 	struct vs_vc_host h = { .moid = "host-1", .has = VS_VC_HOST_PFS,
 		.functions = f, .nfunctions = 2, .dvx = &dvx, .ndvx = 1,
 		.devices = &d, .ndevices = 1 };
-	struct vs_conf *conf = conf_make(1, "off", 1024);
+	struct vs_conf *conf = conf_make(1, "power_off", 1024);
 	struct vs_conf_adapter *a = conf_other_from(conf, 0, "dvx");
 
 	(void)state;
 	a->vendor = 0x10ee;
 	a->device = 0x5000;
 	a->device_class = vs_strdup("com.vendor.fpga");
-	begin(1, 1, 4, "off");
+	begin(1, 1, 4, "power_off");
 	begin_as(conf);
 	ready();
 	fake_host(&h);
@@ -468,7 +468,7 @@ static void a_device_that_somebody_else_has_is_avoided(void **state)
 
 static void classes(const char *params)
 {
-	struct vs_conf *conf = conf_make(1, "off", 1024);
+	struct vs_conf *conf = conf_make(1, "power_off", 1024);
 	struct vs_conf_adapter *a = conf_other_from(conf, 0, "dvx");
 	struct vs_vc_named dvx = { .name = CLASS };
 	struct vs_vc_host h = { .moid = "host-1", .has = VS_VC_HOST_PFS,
@@ -477,7 +477,7 @@ static void classes(const char *params)
 	a->device_class = vs_strdup(CLASS);
 	a->instances = 2;
 	a->parameters = params ? vs_strdup(params) : NULL;
-	begin(1, 1, 4, "off");
+	begin(1, 1, 4, "power_off");
 	begin_as(conf);
 	ready();
 	fake_host(&h);

@@ -115,7 +115,7 @@ static void a_new_term_knows_nothing_of_an_earlier_ones_jobs(void **state)
 	int one;
 
 	(void)state;
-	begin(2, 1, 2, "off");
+	begin(2, 1, 2, "power_off");
 	ready();
 	bring_up(7, "vm1");
 	one = id("vm1");

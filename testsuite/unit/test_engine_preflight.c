@@ -98,7 +98,7 @@ static void ha_that_restarts_vms_stops_new_jobs(void **st)
 static void a_job_that_has_begun_goes_on_and_ends(void **st)
 {
 	(void)st;
-	begin(1, 1, 1, "off");
+	begin(1, 1, 1, "power_off");
 	ready();
 	clone_for(7, "vm1");
 	fake_drs = fake_ha = VS_VC_AUTO_YES;
@@ -170,7 +170,7 @@ static void nothing_is_reclaimed_for_a_job_that_may_not_begin(void **st)
 static void a_missing_right_is_named_and_stops_new_jobs_alone(void **st)
 {
 	(void)st;
-	begin(1, 1, 1, "off");
+	begin(1, 1, 1, "power_off");
 	ready();
 	bring_up(7, "vm1");
 	fake_lack = (struct vs_vc_missing_privilege) { "Folder", "slurm",
@@ -325,7 +325,7 @@ static void a_host_of_which_nothing_is_known_may_have_the_pf(void **st)
 static void a_vm_in_another_pool_is_moved_before_it_is_used(void **st)
 {
 	(void)st;
-	begin_idle("off");
+	begin_idle("power_off");
 	flags("vm1", GOING);
 	turns(3);
 	assert_true(fake_finish(FAKE_POWER_OFF));
@@ -397,7 +397,7 @@ static void observe_needs_no_rights_and_says_which_it_would(void **st)
 
 static struct vs_conf *conf_of(const char *mode)
 {
-	struct vs_conf *conf = conf_make(2, "off", 1024);
+	struct vs_conf *conf = conf_make(2, "power_off", 1024);
 
 	free(conf->mode);
 	conf->mode = vs_strdup(mode);
@@ -420,7 +420,7 @@ static void the_mode_changes_and_what_is_under_way_is_left_alone(void **st)
 	int before;
 
 	(void)st;
-	begin(2, 1, 2, "off");
+	begin(2, 1, 2, "power_off");
 	ready();
 	bring_up(8, "vm2");
 	clone_for(7, "vm1");
@@ -444,7 +444,7 @@ static void the_mode_changes_and_what_is_under_way_is_left_alone(void **st)
 static void what_ran_on_while_observed_is_adopted_afterwards(void **st)
 {
 	(void)st;
-	begin(2, 1, 2, "off");
+	begin(2, 1, 2, "power_off");
 	ready();
 	bring_up(8, "vm2");
 	mode("observe");

@@ -27,7 +27,7 @@ static void begin_rails(int nodes)
 		.nnets = 1, .stores = stores, .nstores = 1,
 	};
 
-	begin(nodes, 1, 4, "off");
+	begin(nodes, 1, 4, "power_off");
 	core_adapters()[0].per_node = 2;
 	core_adapters()[0].rails = true;
 	vs_setup_macs(&vs_core);

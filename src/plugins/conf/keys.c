@@ -123,10 +123,10 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_TOP, VS_CONF_OPTIONS, "PrefetchOptions",
 	  "window=600,grace=300", ADVANCED, "window|grace", 1, 86400,
 	  TOP(prefetch.window_s),
-	  "Two times of Prefetch=, in seconds. window: so long before its planned "
-	  "start a job's VMs are made ahead; they are powered up at most "
-	  "SuspendTime before. grace: a VM that was made ahead is removed when no "
-	  "plan has named it for so long." },
+	  "Two times of Prefetch=, in seconds, window=600,grace=300 by default. "
+	  "window: so long before its planned start a job's VMs are made ahead; they "
+	  "are powered up at most SuspendTime before. grace: a VM that was made ahead "
+	  "is removed when no plan has named it for so long." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "BootTimeout", "600", COMMON, NULL,
 	  10, 86400, TOP(boot_timeout_s),
 	  "Seconds from power-on until slurmd must have registered." },

@@ -180,6 +180,9 @@ int vs_conf_pair(const struct vs_conf_file *f, int line, const char **at,
 	if (!*len)
 		return vs_conf_err(f, line, err, "expected Key=Value after "
 			"column %d", (int)(*at - *key) + 1);
+	/* the word may be a password, if the wrong file was included */
+	if (*p != '=' && line >= VS_CONF_LINES)
+		return vs_conf_err(f, line, err, "expected Key=Value");
 	if (*p != '=')
 		return vs_conf_err(f, line, err, "expected \"=\" after \"%.*s\"",
 			(int)(*len > 40 ? 40 : *len), *key);

@@ -175,12 +175,13 @@ static void put_level(struct svf_table *t, const struct svf_row *row)
 	svf_cell(t, "%s", vs_conf_level_name(key->level));
 }
 
+/* A default of several values would make the table too wide: its text has them. */
 static void put_default(struct svf_table *t, const struct svf_row *row)
 {
 	const struct vs_conf_key *key = row->p;
 
-	svf_cell(t, "%s", key->dflt ? key->dflt :
-		 key->required ? "(required)" : "-");
+	svf_cell(t, "%s", key->type == VS_CONF_OPTIONS ? "(see text)" :
+		 key->dflt ? key->dflt : key->required ? "(required)" : "-");
 }
 
 static void put_meaning(struct svf_table *t, const struct svf_row *row)
