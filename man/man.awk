@@ -191,13 +191,45 @@ function keys_row(	i, v) {
 	keys_add(row["LEVEL"], row["LINE"])
 }
 
+# "full: a copy; linked: it shares disks. One of full|linked.": each value that is
+# explained has a line of its own, and the list goes if all of them are.
+function values(m,	choices, n, v, i, k, part, out, list, found) {
+	choices = "yes|no|full|dhcp|0"
+	if (match(m, / One of [^ ]+\.$/)) {
+		list = substr(m, RSTART + 1)
+		choices = substr(list, 8, length(list) - 8)
+		m = substr(m, 1, RSTART - 1)
+	}
+	n = split(choices, v, "|")
+	for (i = 1; i <= n; i++) {
+		if (index(m, v[i] ": ") == 1)
+			m = "\001" m
+		else if (match(m, "[.;:] " v[i] ": "))
+			m = substr(m, 1, RSTART - 1) \
+				(substr(m, RSTART, 1) == ":" ? ":" : ".") "\001" \
+				substr(m, RSTART + 2)
+		else
+			continue
+		found++
+	}
+	n = split(m, part, "\001")
+	out = para(part[1] (found && list && found < split(choices, v, "|") ? \
+		" " list : ""))
+	for (i = 2; i <= n; i++) {
+		k = roff(substr(part[i], 1, index(part[i], ":") - 1))
+		out = out (out == "" ? "" : ".br\n") "\\fB" k "\\fR" \
+			substr(para(part[i]), length(k) + 1)
+	}
+	return out (list && !found ? list "\n" : "")
+}
+
 function keys_add(level, line,	s) {
 	if (line != last[level])
 		s = ".SS " (line == "-" ? "Global keys" : roff(line) " lines") "\n"
 	last[level] = line
-	s = s ".TP\n" bold(row["KEY"]) "\n" para(row["MEANING"])
+	s = s ".TP\n" bold(row["KEY"]) "\n" values(row["MEANING"])
 	if (row["DEFAULT"] !~ /^(-|\(required\)|\(see text\))$/)
-		s = s "The default is " bold(row["DEFAULT"]) ".\n"
+		s = s (s ~ /\n\.br\n/ ? ".br\n" : "") "The default is " bold(row["DEFAULT"]) ".\n"
 	key[level] = key[level] s
 }
 

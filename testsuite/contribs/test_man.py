@@ -208,9 +208,15 @@ def test_an_empty_table_is_found(said):
     ("slurm-vsphere.7", {"DESCRIPTION": ".nf\nsvf \\-\\-json nodes\n.fi\n"}, "svf nodes is no verb"),
     ("svf.1", {"EXAMPLES": ".nf\nsvf nodes\n.fi\n"}, "svf nodes is no verb"),
     ("slurm-vsphere.7", {"DESCRIPTION": tags("svf nodes")}, "svf nodes is no verb"),
+    ("svf.1", {"DESCRIPTION": "On all PFs (see METRICS).\n"}, "the page has no section METRICS"),
+    ("svf.1", {"DESCRIPTION": "See LINKED\nCLONES.\n"}, "the page has no section LINKED CLONES"),
     ("vsphere.conf.5", {"EXAMPLE": ".nf\nVCenter=x Old=1\n.fi\n"}, "Old= in EXAMPLE is no key")])
 def test_a_name_that_the_tables_do_not_have_is_found(said, name, sections, says):
     assert said({name: sections}) == f"{name}: unknown: {says}\n"
+
+
+def test_a_section_that_the_page_has_may_be_named(said):
+    assert said({"svf.1": {"DESCRIPTION": "See VERBS, see EXIT STATUS, see PF.\n"}}) == ""
 
 
 def test_the_pages_of_this_tree_have_no_fault():

@@ -13,7 +13,8 @@ directory), and prints PAGE: RULE: what is wrong. Exits with 1 if anything is.
   word     an expression that words.py refuses
   table    a key, verb, option, field, exit status or finding of the code's tables
            is not in its page
-  unknown  a page names a verb or a key that the tables do not have
+  unknown  a page names a verb or a key that the tables do not have, or a section
+           ("see METRICS") that the page does not have
 
 PAGES/tables holds what svf prints of its tables.
 """
@@ -265,6 +266,10 @@ def rule_unknown(page, tables, _top):
         for m in re.finditer(r"^svf (?:--?\w+ )*([a-z][\w-]*)", text.strip()):
             if m[1] not in known:
                 yield f"svf {m[1]} is no verb"
+    for _, text in page.prose:
+        for title in re.findall(r"\b[Ss]ee ([A-Z]{4,}(?: [A-Z]+)*)\b", text):
+            if title not in page.sections:
+                yield f"the page has no section {title}"
     if page.name == "vsphere.conf.5":
         for line in page.blocks.get("EXAMPLE", []):
             for key in re.findall(r"(?:^|\s)(\w+)=", line):
