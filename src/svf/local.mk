@@ -40,6 +40,7 @@ src_svf_svf_SOURCES = \
 	src/svf/verbs/jobs.c \
 	src/svf/verbs/nodes.c \
 	src/svf/verbs/clone_sources.c \
+	src/svf/verbs/pause.c \
 	src/svf/verbs/plan.c \
 	src/svf/verbs/reconcile.c \
 	src/svf/verbs/sbatch.c src/svf/verbs/sbatch.h \

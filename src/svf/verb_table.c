@@ -9,7 +9,7 @@
 
 const struct svf_verb *const svf_verbs[] = {
 	&svf_hosts, &svf_nodes, &svf_jobs, &svf_why, &svf_plan, &svf_status,
-	&svf_reconcile, &svf_adopt, &svf_vm, &svf_host, &svf_conf,
+	&svf_reconcile, &svf_pause, &svf_resume, &svf_adopt, &svf_vm, &svf_host, &svf_conf,
 	&svf_check, &svf_top, &svf_map, &svf_adapters, &svf_clone_sources, NULL
 };
 

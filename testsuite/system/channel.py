@@ -16,7 +16,8 @@ from cluster import ClusterError
 ORDERS = {"confirm": None, "adopt": None, "forget": "node", "evict": "node",
           "requeue": "node", "rebuild": "node", "evict-on": "host",
           "rebuild-on": "host", "drain": "host", "drain-requeue": "host",
-          "leave": "host", "leave-requeue": "host", "resume": "host"}
+          "leave": "host", "leave-requeue": "host", "resume": "host",
+          "pause": None, "pause-end": None}
 
 
 def order_fields(verb, node, host):

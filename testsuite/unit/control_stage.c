@@ -162,6 +162,14 @@ struct json_object *vs_core_request(const char *what, const char *name,
 	vs_jb_str(o, "name", name);
 	vs_jb_str(o, "text", text);
 	vs_jb_int(o, "uid", uid);
+	if (!strncmp(what, "pause", 5)) {
+		struct json_object *paused = vs_jb_obj(NULL);
+
+		vs_jb_str(paused, "user", "alice");
+		vs_jb_str(paused, "reason", text);
+		vs_jb_put(o, "paused", paused);
+		vs_jb_int(o, "in_flight", 2);
+	}
 	return o;
 }
 

@@ -302,6 +302,7 @@ STAGE void begin(int nodes, int hosts, int vfs, const char *retention)
 	lock_needed(false);
 	c->clock = test_clock;
 	ntold = 0;
+	vs_pause_end(c);
 	vs_jobs_clear();
 	vs_clone_sources_clear(c);
 	vs_ledger_clear(&c->ledger);

@@ -15,7 +15,7 @@ static int nhosts, nvfs;
 int fake_serial;
 static struct vs_vc *const client = (struct vs_vc *)&fake_serial;
 
-int fake_sent[FAKE_KINDS], fake_cancels, fake_overfull;
+int fake_sent[FAKE_KINDS], fake_cancels, fake_overfull, fake_while_paused;
 int64_t fake_disk_mb;
 const char *fake_about;
 int fake_hw;
@@ -31,7 +31,7 @@ void fake_reset(int hosts, int vfs)
 	memset(fake_vms, 0, sizeof(fake_vms));
 	memset(fake_calls, 0, sizeof(fake_calls));
 	memset(fake_sent, 0, sizeof(fake_sent));
-	fake_cancels = fake_overfull = fake_ncalls = 0;
+	fake_cancels = fake_overfull = fake_ncalls = fake_while_paused = 0;
 	fake_beat_reset();
 	fake_pool_mhz = fake_pool_mb = -1;
 	fake_store_mb = 1 << 20;
@@ -260,6 +260,7 @@ struct fake_call *fake_call_new(enum fake_kind kind, const char *vm,
 	vs_strlcpy(c->host, host ? host : "", sizeof(c->host));
 	c->op = op;
 	fake_sent[kind]++;
+	fake_while_paused += kind != FAKE_ADOPT && vs_pause_get();
 	return c;
 }
 
@@ -403,6 +404,7 @@ int vs_vc_task_cancel(struct vs_vc *vc, const char *task, struct vs_err *err)
 	(void)err;
 	fake_trace_line("cancel task=%s", task);
 	fake_cancels++;
+	fake_while_paused += vs_pause_get() != NULL;
 	return 0;
 }
 

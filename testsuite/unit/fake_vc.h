@@ -85,6 +85,7 @@ struct fake_vm {
 
 extern int fake_sent[FAKE_KINDS];	/* calls by kind, since reset */
 extern int fake_cancels;
+extern int fake_while_paused;	/* changing calls sent during svf pause */
 extern int fake_overfull;		/* power-ons sent to a full PF */
 extern bool fake_slow_asked;
 extern struct vs_vc_stats fake_stats;	/* as the client counts */

@@ -89,6 +89,7 @@ check_PROGRAMS += testsuite/unit/test_engine testsuite/unit/test_engine_all \
 	testsuite/unit/test_engine_guest \
 	testsuite/unit/test_engine_health testsuite/unit/test_engine_host \
 	testsuite/unit/test_engine_jobs testsuite/unit/test_engine_limits \
+	testsuite/unit/test_engine_pause \
 	testsuite/unit/test_engine_metrics \
 	testsuite/unit/test_engine_foreign \
 	testsuite/unit/test_engine_missing testsuite/unit/test_engine_noclient \
@@ -143,6 +144,7 @@ testsuite_unit_test_engine_health_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_host_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_jobs_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_limits_LDADD = $(engine_ldadd)
+testsuite_unit_test_engine_pause_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_metrics_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_missing_LDADD = $(engine_ldadd)
 testsuite_unit_test_engine_noclient_LDADD = $(engine_ldadd)

@@ -108,6 +108,15 @@ static void a_host_that_is_off_by_intent_has_lost_nothing(void **state)
 	h->connected = true;
 }
 
+static void a_pause_is_told_apart_too(void **state)
+{
+	(void)state;
+	assert_int_equal(value("paused"), 0);
+	vs_pause_begin(&vs_core, "root", 0, "why");
+	assert_int_equal(value("paused"), 1);
+	vs_pause_end(&vs_core);
+}
+
 /* What blocks jobs in Mode=observe is the administrator's own will. */
 static void a_site_that_is_observed_is_told_apart(void **state)
 {
@@ -377,6 +386,7 @@ int main(void)
 		FRESH(each_vf_is_in_one_state),
 		FRESH(a_host_that_is_off_by_intent_has_lost_nothing),
 		FRESH(a_site_that_is_observed_is_told_apart),
+		FRESH(a_pause_is_told_apart_too),
 		FRESH(vfs_that_went_are_lost_and_too_many_are_below_zero),
 		FRESH(a_pf_names_all_who_draw_on_it),
 		FRESH(a_start_is_timed_step_by_step),

@@ -7,7 +7,7 @@
  * requeue, power nodes up and down, and who switch, strip and destroy VMs in
  * vCenter; calls that fail or whose answer is lost, vCenter away; slurmctld
  * killed with calls under way; in some worlds operators who drain, resume and
- * power nodes down by force, hosts that don't answer, foreign VMs in a node's
+ * power nodes down by force, hosts that don't answer, pauses of all changes, foreign VMs in a node's
  * place, nodes that count as allocated and no job has. After three minutes all of that ends, and
  * everything must come to rest.
  * Not modelled: the port's races with slurmctld's locks, reservations,
@@ -15,7 +15,7 @@
  *
  * Judged, in every turn: I1, no power-on to a PF without a free VF; I2, a job
  * starts only where its VM is on and has its card; with Retention=destroy, on
- * no VM that was made for another job (or run of it); no prolog and no node
+ * no VM that was made for another job (or run of it); no changing call during a pause; no prolog and no node
  * runs into its timeout; the sums that the engine keeps are true. At the end:
  * progress, every job ends; nothing leaks, every node is powered down and
  * every VF free.
@@ -45,8 +45,8 @@
 #define REST_TURNS 6000			/* at most: hosts are avoided for 5 min */
 #define STILL_TURNS 100			/* and nothing moves any more */
 
-static struct { unsigned restarts, cards; bool people; } kind; /* per mille */
-static int64_t slow_ms, back_ms, push_ms, lost_until_ms;
+static struct { unsigned restarts, cards, pauses; bool people; } kind; /* per mille */
+static int64_t slow_ms, back_ms, push_ms, lost_until_ms, paused_until_ms;
 static struct { unsigned seed; char *text; size_t size; } told_of;
 static FILE *trace;		/* the calls of a world, NULL: not traced */
 
@@ -218,8 +218,26 @@ static void foreign_vms(void)
 	}
 }
 
+/* svf pause and svf resume: an operator, whether vCenter is there or not. */
+static void pauses(void)
+{
+	struct vs_err err = { 0 };
+
+	if (vs_pause_get() && (now > paused_until_ms || !model.events)) {
+		model_say("svf resume");
+		vs_jb_free(vs_core_request("pause-end", "", "", 0, &err));
+	} else if (!vs_pause_get() && model.events &&
+		   model_chance(kind.pauses)) {
+		paused_until_ms = now + model_random(60000);
+		model_say("svf pause");
+		vs_jb_free(vs_core_request("pause", "", "at random", 0, &err));
+	}
+}
+
 static void vcenter(void)
 {
+	if (kind.pauses)
+		pauses();
 	if (model.away && now < back_ms)
 		return;
 	if (model.away) {
@@ -283,6 +301,11 @@ static void world_turns(int t)
 	model_guests();
 	model_slurm();
 	vcenter();
+	if (fake_while_paused) {
+		model_broken("%d changing calls during svf pause",
+			     fake_while_paused);
+		fake_while_paused = 0;
+	}
 	model_rows_look();
 	if (t % 2)
 		model_tell_flags();
@@ -443,6 +466,15 @@ static void nor_in_100_where_cards_are_taken_away(void **state)
 {
 	(void)state;
 	worlds(100, 0, 2, false);
+}
+
+static void nor_in_200_where_operators_pause_all_changes(void **state)
+{
+	(void)state;
+	kind.pauses = 4;
+	worlds(100, 0, 0, false);
+	worlds(100, 3, 1, true);
+	kind.pauses = 0;
 }
 
 /* ---- traces -------------------------------------------------------------- */
@@ -663,6 +695,7 @@ int main(void)
 		WORLDS(in_500_worlds_nothing_leaks_and_everybody_gets_on),
 		WORLDS(nor_in_200_where_slurmctld_is_killed),
 		WORLDS(nor_in_100_where_cards_are_taken_away),
+		WORLDS(nor_in_200_where_operators_pause_all_changes),
 		WORLDS(each_state_of_a_node_is_reached_and_ends),
 		WORLDS(a_world_follows_from_its_seed_alone),
 		WORLDS(the_engine_sends_the_calls_that_are_kept),

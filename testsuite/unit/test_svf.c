@@ -204,6 +204,32 @@ static void status_is_one_line_per_fact(void **state)
 "removal limit                 reached: removals wait for svf reconcile --confirm\n");
 }
 
+static void a_pause_is_ordered_shown_and_ended(void **state)
+{
+	(void)state;
+	assert_int_equal(svf("pause vCenter is upgraded"), 0);
+	assert_string_equal(out, "slurm-vsphere is paused by alice: vCenter is upgraded; 2 operations in flight end by themselves\n");
+	assert_int_equal(svf("pause --json why not"), 0);
+	expect_in(out, "\"pause\"");
+	expect_in(out, "\"why not\"");
+	assert_int_equal(svf("resume"), 0);
+	assert_string_equal(out, "slurm-vsphere changes vCenter again; it was paused by alice\n");
+	assert_int_equal(svf("pause"), 2);
+	expect_in(errs, "svf: pause: a reason is expected");
+	assert_int_equal(svf("resume now"), 2);
+	as_nobody = true;
+	assert_int_equal(svf("pause for fun"), 1);
+	expect_in(errs, "pause: only root, SlurmUser and operators of Slurm may do that");
+	assert_int_equal(svf("resume"), 1);
+	as_nobody = false;
+	stage_report_text[STATUS] =
+"{\"up\":true,\"mode\":\"manage\",\"paused\":{\"user\":\"alice\","
+" \"since\":1789000000,\"reason\":\"a\\u001bb\"}}";
+	assert_int_equal(svf("status"), 0);
+	expect_in(out, "\npaused                        by alice since 2026-09-");
+	expect_in(out, ": a?b\n");
+}
+
 static void json_is_the_whole_answer_after_a_meta_block(void **state)
 {
 	static const char meta[] =
@@ -454,6 +480,7 @@ int main(void)
 		T(jobs_show_what_they_have_and_wait_for),
 		T(why_says_it_in_words),
 		T(status_is_one_line_per_fact),
+		T(a_pause_is_ordered_shown_and_ended),
 		T(json_is_the_whole_answer_after_a_meta_block),
 		T(names_from_vcenter_cannot_steer_the_terminal),
 		T(a_report_of_many_parts_arrives),

@@ -44,6 +44,8 @@ static void verbs_orders_and_options_come_from_the_tables(void **state)
 	(void)state;
 	completes("svf ho", "hosts\nhost\n");
 	completes("svf rec", "reconcile\n");
+	completes("svf pau", "pause\n");
+	completes("svf res", "resume\n");
 	completes("svf imp", "");
 	completes("svf host dr", "drain\n");
 	completes("svf vm f", "forget\n");

@@ -93,7 +93,7 @@ core_sources += \
 	src/common/engine/state/state.h src/common/engine/state/vcenter_state.c \
 	src/common/engine/tasks/clone_quota.c \
 	src/common/engine/tasks/tasks_i.h src/common/engine/tasks/removal_guard.c \
-	src/common/engine/tasks/retry.c \
+	src/common/engine/tasks/pause.c src/common/engine/tasks/retry.c \
 	src/common/engine/tasks/tasks.c src/common/engine/tasks/tasks.h \
 	src/common/engine/vmspec/build.c src/common/engine/vmspec/capability.c \
 	src/common/engine/vmspec/guest_info.c src/common/engine/vmspec/hardware.c \

@@ -114,6 +114,7 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 {
 	struct vs_j top = vs_j_root(doc);
 	int64_t silent_s = vs_j_int_or(vs_j_opt(top, "silent_s"), 0);
+	struct vs_j paused = vs_j_opt(top, "paused");
 	bool up = vs_j_bool(vs_j_get(top, "up"));
 	char age[16];
 
@@ -130,6 +131,11 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 		       "no answer", silent_s);
 	line("metrics", vs_j_str_or(vs_j_opt(top, "metrics"), ""));
 	line("no metrics", vs_j_str_or(vs_j_opt(top, "metrics_error"), ""));
+	if (!vs_j_null(paused)) {
+		VS_FREE char *text = svf_pause_text(paused);
+
+		line("paused", text);
+	}
 	line("mode", vs_j_str_or(vs_j_opt(top, "mode"), ""));
 	line("cluster id", vs_j_str_or(vs_j_opt(top, "cluster_id"), ""));
 	for (size_t i = 0; i < VS_COUNT(numbers); i++) {

@@ -7,7 +7,7 @@
 
 extern const struct svf_verb svf_hosts, svf_nodes, svf_jobs, svf_why, svf_status,
 	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf,
-	svf_plan, svf_check, svf_adapters, svf_clone_sources;
+	svf_plan, svf_pause, svf_resume, svf_check, svf_adapters, svf_clone_sources;
 
 /* ---- when.c ------------------------------------------------------------ */
 /* A time as Slurm's commands take them: 14:00 (today, or tomorrow if that is
@@ -23,6 +23,11 @@ int svf_finish(const struct svf *s, struct vs_jdoc *doc, char *line);
 /* The words from there on; free() it. */
 char *svf_args_join(const struct svf *s, int from, const char *between);
 bool svf_reason_fits(const char *verb, const char *text);	/* or says not */
+
+/* ---- pause.c ------------------------------------------------------------- */
+/* "by USER since TIME: REASON", of the member "paused" of an answer. The caller frees
+ * it. */
+char *svf_pause_text(struct vs_j paused);
 
 /* ---- nodes.c ----------------------------------------------------------- */
 /* The "nodes" array of a report as a table; those named in s alone, if any. */

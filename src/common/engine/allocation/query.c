@@ -9,6 +9,7 @@
 #include "engine/allocation/allocation.h"
 #include "engine/hosts/hosts.h"
 #include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
 #include "util/mem.h"
 
 const char *vs_query_blocked(const struct vs_core *c)
@@ -16,6 +17,8 @@ const char *vs_query_blocked(const struct vs_core *c)
 	vs_assert_locked();
 	if (c->observe)
 		return "Mode=observe: nothing is changed in vCenter";
+	if (vs_pause_get())
+		return vs_pause_get()->text;
 	if (c->blocked[0])
 		return c->blocked;
 	if (c->unserved[0])

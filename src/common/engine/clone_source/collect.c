@@ -274,7 +274,8 @@ void vs_clone_sources_update(struct vs_core *c, int64_t now_ms)
 	vs_clone_sources_absent_update(c);
 	forget_old(c, now_ms);
 	/* Until all nodes are judged it is unknown whose VM is missed. */
-	if (!c->ready || c->observe || c->blocked[0])
+	if (!c->ready || c->observe || c->blocked[0] ||
+	    !vs_changes_permitted())
 		return;
 	vs_clone_sources_observe(c, now_ms);
 	LIST_FOREACH(vm, &c->inv.parents, with_parents) {

@@ -2,9 +2,10 @@
 /*
  * Carries out operators' orders: confirm removals that the removal limit holds
  * back, adopt the VMs of a lost cluster id, forget a VM that was lost with its
- * host, drain a host, resume a repaired host. The control channel's thread
- * calls these functions.
+ * host, drain a host, resume a repaired host, pause all changes in vCenter. The
+ * control channel's thread calls these functions.
  */
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "engine/control/control.h"
 #include "engine/hosts/hosts.h"
 #include "engine/inventory/inventory.h"
+#include "engine/jobs/jobs.h"
 #include "engine/maintenance/maintenance.h"
 #include "engine/persist/persist.h"
 #include "engine/reconcile/reconcile.h"
@@ -250,6 +252,61 @@ static int resume(struct vs_core *c, struct json_object *top, const char *name,
 	return h ? 0 : -1;
 }
 
+/* ---- all changes in vCenter ----------------------------------------------------- */
+
+/* Writes the user's name, or the number if this host knows none. Waits for the host's
+ * user database: the caller does not hold the lock. */
+static void user_name(uint32_t uid, char *out, size_t size)
+{
+	struct passwd row, *found = NULL;
+	char buf[4096];
+
+	if (getpwuid_r(uid, &row, buf, sizeof(buf), &found) || !found ||
+	    !found->pw_name[0])
+		snprintf(out, size, "uid %u", uid);
+	else
+		vs_strlcpy(out, found->pw_name, size);
+}
+
+static int pause_all(struct vs_core *c, struct json_object *top,
+		     const char *reason, uint32_t uid, struct vs_err *err)
+{
+	char user[sizeof(((struct vs_pause *)0)->user)];
+
+	if (!reason[0])
+		return vs_err_set(err, VS_E_REQUEST,
+				  "pause: a reason is expected");
+	user_name(uid, user, sizeof(user));
+	vs_lock();
+	vs_pause_begin(c, user, uid, reason);
+	vs_report_pause(top);
+	vs_unlock();
+	vs_wake();
+	return 0;
+}
+
+static int resume_all(struct vs_core *c, struct json_object *top,
+		      struct vs_err *err)
+{
+	const struct vs_pause *pause;
+	int64_t now_ms = vs_clock();
+	int rc = 0;
+
+	vs_lock();
+	pause = vs_pause_get();
+	if (pause) {
+		vs_report_pause(top);
+		vs_waits_paused(pause->since_ms, now_ms);
+		vs_boots_paused(c, pause->since_ms, now_ms);
+		vs_pause_end(c);
+	} else {
+		rc = vs_err_set(err, VS_E_STATE, "slurm-vsphere is not paused");
+	}
+	vs_unlock();
+	vs_wake();
+	return rc;
+}
+
 /* About nodes' VMs. */
 static int order(struct vs_core *c, struct json_object *top, const char *what,
 		 const char *nodes, const char *why, struct vs_err *err)
@@ -294,6 +351,10 @@ struct json_object *vs_core_request(const char *what, const char *name,
 		rc = leave(c, top, name, what[5] != '\0', err);
 	else if (!strcmp(what, "resume"))
 		rc = resume(c, top, name, err);
+	else if (!strcmp(what, "pause"))
+		rc = pause_all(c, top, text, uid, err);
+	else if (!strcmp(what, "pause-end"))
+		rc = resume_all(c, top, err);
 	else if (!strcmp(what, "evict") || !strcmp(what, "requeue") ||
 		 !strcmp(what, "rebuild") || !strcmp(what, "evict-on") ||
 		 !strcmp(what, "rebuild-on"))

@@ -38,7 +38,8 @@ bool vs_pf_change_confirm(struct vs_host *h);
  * leave with their VMs are requeued), "leave" and "leave-requeue" (what would
  * become of the VMs there, nothing is ordered), "evict", "requeue", "rebuild"
  * (name: nodes, as Slurm lists them; text: why), "evict-on" and "rebuild-on"
- * (text: the host where their VMs are to be next, if there is room). The caller
+ * (text: the host where their VMs are to be next, if there is room), "pause" (text:
+ * why; no call that changes vCenter is sent until "pause-end"). The caller
  * has asked vs_lookup_viewer() for an operator. The caller owns the result; NULL
  * with err. */
 struct json_object *vs_core_request(const char *what, const char *name,

@@ -103,6 +103,8 @@ static const struct verb {
 	{ "leave", false, true, true },
 	{ "leave-requeue", false, true, true },
 	{ "resume", false, true, true },
+	{ "pause", false, false, true },
+	{ "pause-end", false, false, true },
 };
 
 /* ---- connections ------------------------------------------------------- */

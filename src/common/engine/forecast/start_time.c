@@ -206,11 +206,11 @@ static int64_t kind_when(struct vs_core *c, const struct vs_requesting_job *a,
 				 w->nholding + w->more, from, a->lasts);
 }
 
-/* By a configuration or by its own account; or by a vCenter that has been away
- * for minutes. */
+/* By a configuration, by an operator's pause, by its own account, or by a vCenter
+ * that has been away for minutes. */
 static bool blocked_for_long(const struct vs_core *c)
 {
-	return c->observe || c->blocked[0] || c->unserved[0] ||
+	return c->observe || c->blocked[0] || c->unserved[0] || vs_pause_get() ||
 		(c->vc_state[0] &&
 		 vs_wall_ms() - vs_vc_since_ms() > SOON_MOST_MS);
 }

@@ -95,6 +95,9 @@ void vs_observe_text(struct vs_core *c, const struct vs_pending *r, char *out,
 struct vs_wait_id { uint32_t job, restart; };
 void vs_wait_end(struct vs_wait **link);	/* unlinked and freed */
 void vs_waits_update(struct vs_core *c, int64_t now_ms);
+/* All changes in vCenter were paused from since_ms to now_ms: that time is no part of
+ * any prolog's ProvisionTimeout. */
+void vs_waits_paused(int64_t since_ms, int64_t now_ms);
 /* All that wait. Returns how many; the caller frees *out. */
 size_t vs_waits_list(struct vs_wait_id **out);
 /* The job was requeued or cancelled while it waited: its prolog is answered. Nothing

@@ -2,7 +2,8 @@
 /*
  * Prologs that wait for their nodes: answered once, when the last node is up,
  * when ProvisionTimeout is over (vCenter there or not), or when the job waits no
- * more.
+ * more. The time of a pause (svf pause) is no part of ProvisionTimeout: see
+ * doc/dev/decisions.md.
  */
 #include <stdlib.h>
 #include "engine/jobs/jobs.h"
@@ -10,6 +11,7 @@
 #include "engine/slurm/outbox.h"
 #include "engine/slurm/slurm_ops.h"
 #include "engine/state/state.h"
+#include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 #include "util/time.h"
@@ -42,7 +44,7 @@ static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
 			took ? " " : "", took ? took : "");
 		return true;
 	}
-	if (now_ms - w->since_ms <
+	if (!vs_changes_permitted() || now_ms - w->since_ms <
 	    (int64_t)c->conf->prolog_timeout_s * 1000)
 		return false;
 	vs_error("JobId=%u gave up waiting for its nodes after ProvisionTimeout=%d s: %zu of %zu are up",
@@ -81,6 +83,14 @@ void vs_waits_update(struct vs_core *c, int64_t now_ms)
 		vs_outbox_post(VS_REQUEST_PROLOG, NULL, w->job, ok, NULL);
 		vs_wait_end(link);
 	}
+}
+
+void vs_waits_paused(int64_t since_ms, int64_t now_ms)
+{
+	vs_assert_locked();
+	for (struct vs_wait *w = *vs_waits_first(); w; w = w->next)
+		w->since_ms += now_ms -
+			(w->since_ms > since_ms ? w->since_ms : since_ms);
 }
 
 size_t vs_waits_list(struct vs_wait_id **out)

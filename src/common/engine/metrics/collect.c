@@ -208,6 +208,7 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 	f->up = c->ready;
 	f->blocked = why != NULL;
 	f->observe = c->observe;
+	f->paused = vs_pause_get() != NULL;
 	f->brake = vs_removal_limit_is_reached();
 	f->in_flight[0] = vs_tasks_provisioning();
 	f->in_flight[1] = vs_tasks_power_ops();

@@ -149,6 +149,7 @@ static void site(struct out *o)
 	one(o, GAUGE, "vcenter_up", "1: connected to vCenter, and its inventory is read.", f->up);
 	one(o, GAUGE, "jobs_blocked", "1: no new job gets a VM now; svf status says why.", f->blocked);
 	one(o, GAUGE, "observe", "1: Mode=observe, nothing is changed in vCenter and every job is blocked by intent.", f->observe);
+	one(o, GAUGE, "paused", "1: an operator has stopped all calls that change vCenter (svf pause); svf status says who and why.", f->paused);
 	one(o, GAUGE, "brake", "1: too many VMs would have been removed at once, an operator must look (svf reconcile).", f->brake);
 }
 

@@ -57,7 +57,7 @@ struct vs_metrics_facts {
 	struct vs_metrics_count (*slurm)[VS_METRIC_STATES];
 	struct vs_metrics_count (*vms)[VS_METRIC_STATES];
 	struct vs_metrics kept;
-	bool up, blocked, observe, brake;
+	bool up, blocked, observe, paused, brake;
 	int in_flight[2], in_flight_max[2];	/* provisioning, power */
 	int clones_hour, clones_max;
 	unsigned int parents[VS_CLONE_KINDS][VS_CLONE_SOURCE_STATES];

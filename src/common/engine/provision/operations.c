@@ -54,7 +54,7 @@ static void op_started(void *arg, uint64_t id, const char *task)
 	n = node_of_op(c, id);
 	if (n)
 		vs_op_task_note(n, task);
-	if (n && n->op.cancel_asked)
+	if (n && n->op.cancel_asked && vs_changes_permitted())
 		vs_vc_task_cancel(c->vc, task, NULL);
 }
 
@@ -264,6 +264,8 @@ void vs_op_at(struct vs_core *c, struct vs_node *n, enum vs_action action,
 
 void vs_op_cancel(struct vs_core *c, struct vs_node *n)
 {
+	if (!vs_changes_permitted())
+		return;
 	vs_op_cancel_note(n);
 	vs_node_mark_changed(n);
 	vs_info("node=%s %s is called off", n->name, vs_op_name(n->op.kind));
@@ -342,9 +344,11 @@ static void stray_add(struct vs_core *c, const struct vs_vc_task *task,
  * end after all, vCenter takes no second VM of one name. */
 void vs_unowned_tasks_update(struct vs_core *c, int64_t now_ms)
 {
-	vs_assert_locked();
 	const char *task;
 
+	vs_assert_locked();
+	if (!vs_changes_permitted())
+		return;
 	while ((task = vs_unowned_task_abandon(now_ms - STRAY_MS))) {
 		vs_error("task=%s, a clone for a node that is not known, has not ended in %d s: it is called off, and waited for no longer",
 			 task, STRAY_MS / 1000);

@@ -125,7 +125,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	char why[160];
 
-	if (n->claims.job ||
+	if (n->claims.job || !vs_changes_permitted() ||
 	    now_ms - n->boot.up_asked_ms < (int64_t)c->conf->prolog_timeout_s * 1000) {
 		vs_outbox_post(VS_REQUEST_BOOT_PUSH, n->name, 0, false, NULL);
 		return;
@@ -138,6 +138,18 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		 c->conf->prolog_timeout_s);
 	vs_error("node=%s is powered down: %s", n->name, why);
 	vs_outbox_post(VS_REQUEST_RELEASE, n->name, 0, false, why);
+}
+
+void vs_boots_paused(struct vs_core *c, int64_t since_ms, int64_t now_ms)
+{
+	vs_assert_locked();
+	for (size_t i = 0; i < c->nnodes; i++) {
+		int64_t *asked_ms = &c->nodes[i].boot.up_asked_ms;
+
+		if (*asked_ms)
+			*asked_ms += now_ms - (*asked_ms > since_ms ?
+					       *asked_ms : since_ms);
+	}
 }
 
 /* While nothing is compared, or nothing may be done. */

@@ -288,7 +288,7 @@ void vs_orphans_update(struct vs_core *c, int64_t now_ms)
 		scan(c);
 		holds_end(c);
 	}
-	if (c->observe || c->blocked[0])
+	if (c->observe || c->blocked[0] || !vs_changes_permitted())
 		return;
 	for (struct vs_orphan *o = own.orphans, *next; o; o = next) {
 		const struct vs_vm *vm = vs_vm_get(&c->inv, o->vm);

@@ -31,6 +31,8 @@ void vs_missing_within_reach(struct vs_node *n);
 /* boot.c: from Slurm's request to registration; lock held */
 void vs_boot_asked(struct vs_core *c, struct vs_node *n, uint32_t flags);
 void vs_boots_push(struct vs_core *c, int64_t now_ms);
+/* As vs_waits_paused(), of nodes that Slurm powers up for no job. */
+void vs_boots_paused(struct vs_core *c, int64_t since_ms, int64_t now_ms);
 void vs_boot_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms);
 bool vs_boot_comes_late(const struct vs_node *n, uint32_t flags);
 

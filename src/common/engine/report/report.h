@@ -158,6 +158,8 @@
  *   "metrics": "http://127.0.0.1:9853/metrics",	where they are served
  *   "metrics_error": "text",			MetricsPort= is set, but they aren't
  *   "brake": true,				stopped, waits for an operator
+ *   "paused": { "user": "alice", "uid": 1000,	by svf pause; absent: it isn't
+ *     "since": 1789000000, "reason": "text" },
  *   "notes": [ ... ]
  * }
  *
@@ -282,6 +284,8 @@ struct json_object *vs_core_plan(const char *nodes, uint32_t uid,
 /* ---- parts of reports: the lock is held ---- */
 
 int64_t vs_report_epoch(int64_t mono_ms);	/* as seconds since the epoch */
+/* Adds "paused", unless no pause is in force, and "in_flight". The lock is held. */
+void vs_report_pause(struct json_object *top);
 void vs_report_str(struct json_object *o, const char *key, const char *s);
 void vs_report_notes(struct vs_core *c, struct json_object *top,
 		     bool operators);

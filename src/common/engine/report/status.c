@@ -281,6 +281,14 @@ static void report_metrics(struct json_object *top)
 	vs_report_str(top, "metrics_error", why);
 }
 
+void vs_report_pause(struct json_object *top)
+{
+	vs_assert_locked();
+	vs_jb_put(top, "paused", vs_pause_json());
+	vs_jb_int(top, "in_flight",
+		  vs_tasks_provisioning() + vs_tasks_power_ops());
+}
+
 /* Since this slurmctld began: VMs that came up, and what failed. */
 static void report_starts(struct json_object *top)
 {
@@ -323,7 +331,7 @@ void vs_report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "calls", (int64_t)st.calls);
 	vs_jb_int(top, "mutating", (int64_t)st.mutating);
 	vs_jb_int(top, "refused_events", (int64_t)st.refused_events);
-	vs_jb_int(top, "in_flight", vs_tasks_provisioning() + vs_tasks_power_ops());
+	vs_report_pause(top);
 	vs_jb_int(top, "nodes", (int64_t)c->nnodes);
 	vs_jb_int(top, "vms_on", on);
 	vs_jb_int(top, "vms_off", off);

@@ -2,8 +2,9 @@
 /*
  * What of each module the state file keeps: what neither Slurm nor vCenter knows,
  * so that a restart doesn't forget it. Hosts and PFs that failed lately or were
- * drained by an operator, breakers, what each PF was, the removal limit, how many
- * VMs were made in the last hour, and whether vCenter takes clones with devices.
+ * drained by an operator, breakers, what each PF was, the removal limit, an
+ * operator's pause, how many VMs were made in the last hour, and whether vCenter takes
+ * clones with devices. A member that a release does not know is passed over.
  *
  * Rules: the file is never trusted. A file that can't be read, or an entry that
  * isn't as expected, is left out, and nothing else follows from it. A file of a
@@ -39,6 +40,7 @@ static struct json_object *to_json(struct vs_core *c)
 	vs_jb_put(top, "breakers", vs_breakers_json());
 	vs_jb_put(top, "pfs", vs_prints_json());
 	vs_jb_put(top, "brake", vs_removal_limit_json());
+	vs_jb_put(top, "paused", vs_pause_json());
 	vs_jb_put(top, "clones", vs_clones_json());
 	vs_jb_put(top, "clone_devices_taken", vs_clone_taken_json());
 	vs_jb_put(top, "clone_devices_refused", vs_clone_refused_json());
@@ -80,6 +82,7 @@ static void load(struct vs_core *c, struct vs_jdoc *doc)
 	vs_breakers_read(part(doc, "breakers"));
 	vs_prints_read(part(doc, "pfs"));
 	vs_removal_limit_read(part(doc, "brake"));
+	vs_pause_read(part(doc, "paused"));
 	vs_clones_read(part(doc, "clones"));
 	vs_clone_taken_read(part(doc, "clone_devices_taken"));
 	vs_clone_refused_read(part(doc, "clone_devices_refused"));

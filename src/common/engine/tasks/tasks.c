@@ -169,6 +169,8 @@ void vs_op_cancel_note(struct vs_node *n)
 bool vs_op_affords(const struct vs_core *c, enum vs_action a)
 {
 	vs_assert_locked();
+	if (!vs_changes_permitted())
+		return false;
 	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN)
 		return power_ops < c->conf->power_max;
 	return provisioning < c->conf->provision_max;

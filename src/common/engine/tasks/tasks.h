@@ -3,8 +3,8 @@
  * What limits the changes that slurm-vsphere makes in vCenter: the calls that are
  * under way beside their limits (tasks.c), when a node's next call may be sent
  * (retry.c), how many VMs may be created in an hour and whether clones get their
- * devices at once (clone_quota.c), and how many VMs may be removed without a request
- * (removal_guard.c).
+ * devices at once (clone_quota.c), how many VMs may be removed without a request
+ * (removal_guard.c), and an operator's pause of all changes (pause.c).
  *
  * The module owns the calls under way, the quota, the removal limit and each node's
  * op, retry and braked. The caller holds the core's lock. No function here calls
@@ -68,7 +68,7 @@ void vs_tasks_clear(void);
  * and true until a call begins or ends, or vCenter shows other hosts. */
 const int *vs_tasks_by_host(struct vs_core *c);
 /* May one more call of this action be sent within MaxProvisionOps= or
- * MaxPowerOps=? */
+ * MaxPowerOps=? Not while svf pause is in force. */
 bool vs_op_affords(const struct vs_core *c, enum vs_action action);
 /* No more calls may be sent to this host (moId) now. */
 bool vs_op_host_full(const struct vs_core *c, const char *host);
@@ -93,6 +93,32 @@ void vs_unowned_tasks_forget(void);
 /* Has one ended since the turn's pass over the nodes? Others may have its budget. */
 bool vs_tasks_ended(void);
 void vs_tasks_ended_clear(void);
+
+/* ---- pause.c: svf pause, svf resume -------------------------------------------- */
+
+struct vs_pause {
+	char user[33];			/* who paused */
+	char reason[120];
+	char text[168];			/* "paused by USER: REASON" */
+	int64_t uid;			/* -1: not known */
+	int64_t at;			/* when, s since the epoch */
+	int64_t since_ms;		/* of vs_clock(); INT64_MIN: before this
+					 * process */
+};
+/* May a call be sent that changes vCenter, or that cancels a task there? Each call
+ * passes here. Returns false while a pause is in force. */
+bool vs_changes_permitted(void);
+/* The pause in force. Returns NULL if there is none. */
+const struct vs_pause *vs_pause_get(void);
+/* Stops all changing calls, or replaces who did so and why. Keeps copies of the
+ * texts, bounded and in one line. */
+void vs_pause_begin(struct vs_core *c, const char *user, uint32_t uid,
+		    const char *reason);
+/* Permits them again. Does nothing if no pause is in force. */
+void vs_pause_end(struct vs_core *c);
+/* For the state file. The caller frees it. Returns NULL if no pause is in force. */
+struct json_object *vs_pause_json(void);
+void vs_pause_read(struct vs_j j);
 
 /* ---- retry.c: when a node's next call may be sent ----------------------------- */
 
