@@ -74,6 +74,7 @@ src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/select/cons_tres_vsphere/vf_accounting.c \
 	src/plugins/select/cons_tres_vsphere/vf_accounting.h \
 	src/plugins/slurm/conf_check.c src/plugins/slurm/conf_check.h \
+	src/plugins/slurm/conf_check_locked.c \
 	src/plugins/slurm/release_check.c \
 	src/plugins/slurm/suspend_exclusions.c \
 	src/plugins/slurm/suspend_exclusions.h \

@@ -32,29 +32,6 @@ part_record_t *find_part_record(char *name)
 	return NULL;
 }
 
-bool vs_private_cloud_missing(void)
-{
-	return false;
-}
-
-/* Of vs_slurm_conf_check(), which no test of vsphere.conf calls. */
-size_t vs_suspend_unmanaged(const char **first, char **list)
-{
-	(void)first;
-	(void)list;
-	abort();
-}
-
-void vs_lock_parts_read(void)
-{
-	abort();
-}
-
-void vs_unlock_parts_read(void)
-{
-	abort();
-}
-
 static int drop(const char *path, const struct stat *st, int type,
 		struct FTW *ftw)
 {

@@ -369,6 +369,7 @@ testsuite_unit_test_written_SOURCES = testsuite/unit/test_written.c \
 	src/plugins/slurm_ops/node_state.c \
 	src/plugins/slurm_ops/reservations.c \
 	src/plugins/slurm/suspend_exclusions.c src/plugins/slurm/conf_check.c \
+	src/plugins/slurm/conf_check_locked.c \
 	src/plugins/slurm/call_timing.c
 testsuite_unit_test_written_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_written_LDADD = $(slurm_unit_ldadd)

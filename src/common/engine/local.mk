@@ -76,6 +76,7 @@ core_sources += \
 	src/common/engine/run/leadership.c src/common/engine/run/loop.c \
 	src/common/engine/run/run_i.h src/common/engine/run/reconfigure.c \
 	src/common/engine/run/run.h src/common/engine/run/saved_state.c \
+	src/common/engine/run/standalone.c \
 	src/common/engine/run/slurm_poll.c src/common/engine/run/vcenter_connect.c \
 	src/common/engine/run/vcenter_events.c \
 	src/common/engine/slurm/lookup.c src/common/engine/slurm/lookup.h \

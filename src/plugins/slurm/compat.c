@@ -133,15 +133,6 @@ uint32_t vs_suspend_exc_states(void)
 	return states;
 }
 
-bool vs_private_cloud_missing(void)
-{
-#if VS_GE(23, 2)
-	return false;
-#else
-	return !(slurm_conf.private_data & PRIVATE_CLOUD_NODES);
-#endif
-}
-
 bool vs_begun_by_reconfigure(void)
 {
 	return VS_GE(23, 11) && getenv("SLURMCTLD_RECONF");

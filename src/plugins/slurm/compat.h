@@ -338,7 +338,14 @@ static inline uint32_t vs_node_line_suspend_time(const node_record_t *node_ptr)
 #endif
 
 /* Slurm before 23.02 hides powered-down cloud nodes without it. */
-bool vs_private_cloud_missing(void);
+static inline bool vs_private_cloud_missing(void)
+{
+#if VS_GE(23, 2)
+	return false;
+#else
+	return !(slurm_conf.private_data & PRIVATE_CLOUD_NODES);
+#endif
+}
 
 /* An operator's reconfigure made this process; the one before it continues if
  * this one doesn't start (not with slurmctld -D). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slurm.conf against what we need of it. In slurmctld alone.
+ * slurm.conf against what slurm-vsphere needs of it: in slurmctld, and in
+ * slurm-vsphere-check.
  */
 #ifndef VS_PLUGINS_SLURM_CONF_CHECK_H
 #define VS_PLUGINS_SLURM_CONF_CHECK_H

@@ -31,7 +31,8 @@ static int id_write(int fd, const char *id)
 int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],
 		       struct vs_err *err)
 {
-	VS_FREE char *path = vs_asprintf("%s/slurm_vsphere.id", state_dir);
+	VS_FREE char *path = vs_asprintf("%s/" VS_CLUSTER_ID_FILE,
+				    state_dir);
 	VS_FREE char *tmp = vs_asprintf("%s.%d", path, (int)getpid());
 	VS_CLOSE int fd = -1;
 	char id[VS_UUID_LEN + 1] = "";

@@ -8,6 +8,8 @@
 #include "util/err.h"
 #include "util/name.h"
 
+#define VS_CLUSTER_ID_FILE "slurm_vsphere.id"
+
 /* cluster_id.c: the id that the file of this directory holds, made if there is
  * none. Returns 0. Returns -1 and sets err (VS_E_CONFIG) if it can't be had. */
 int vs_cluster_id_load(const char *state_dir, char out[VS_UUID_LEN],

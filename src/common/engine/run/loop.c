@@ -352,7 +352,7 @@ static void client_renew(struct loop *l, int64_t now_ms)
 		vs_strlcpy(c->cluster_id, id, sizeof(c->cluster_id));
 		vs_setup_macs(c);
 		if (!vs_state_file_load(c, hints, &err))
-			vc = vs_watch_connect(c, &err);
+			vc = vs_watch_connect(c, &vs_watch_events, false, &err);
 		vs_unlock();
 	}
 	vs_lock();

@@ -33,9 +33,31 @@ void vs_calls_lost(struct vs_core *c);
 
 /* ---- vcenter_connect.c ---- */
 
-/* A client for the configuration in force. Returns NULL and sets err (VS_E_CONFIG) if
- * it can't be made. The lock is held. */
-struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err);
+/* A client for the configuration in force, which tells `events`; read_only: it
+ * refuses each changing call, as with Mode=observe. Returns NULL and sets err
+ * (VS_E_CONFIG) if it can't be made. The lock is held. */
+struct vs_vc *vs_watch_connect(struct vs_core *c,
+			       const struct vs_vc_events *events,
+			       bool read_only, struct vs_err *err);
+
+/* ---- standalone.c: the checks without slurmctld ---- */
+
+/* What failed; VS_STEPS: nothing. CONNECTION includes TLS. */
+enum vs_standalone_step { VS_STEP_CONNECTION, VS_STEP_LOGIN, VS_STEP_NAMES,
+			  VS_STEP_INVENTORY, VS_STEPS };
+struct vs_standalone {
+	enum vs_standalone_step failed;
+	struct vs_err err;		/* of that step */
+	char about[128], user[128];	/* vCenter's and the account's name, "" */
+};
+/* Reads vCenter once, for patience_ms at most, and judges the site. For a process of
+ * its own that has no engine. Of port, viewer and slurm_check are called. Takes conf.
+ * Returns the report "check", which the caller frees. Returns NULL and fills s if
+ * vCenter can't be read. */
+struct json_object *vs_standalone_check(struct vs_conf *conf_take,
+					const struct vs_slurm_ops *port,
+					int patience_ms,
+					struct vs_standalone *s);
 
 /* ---- saved_state.c ---- */
 

@@ -77,7 +77,9 @@ static bool vmotion_wanted(const struct vs_conf *conf)
 	return false;
 }
 
-struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
+struct vs_vc *vs_watch_connect(struct vs_core *c,
+			       const struct vs_vc_events *events,
+			       bool read_only, struct vs_err *err)
 {
 	const struct vs_conf *conf = c->conf;
 	VS_FREE const char **nets = distinct(conf->nadapters, network_name, c);
@@ -95,7 +97,7 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		.password_uid = conf->password_uid,
 		.ca_file = conf->ca_file,
 		.insecure = !conf->verify_tls,
-		.read_only = c->observe,
+		.read_only = read_only || c->observe,
 		.call_timeout_ms = 60000,
 		.wait_seconds = VS_WAIT_S,
 		.max_body = 64 << 20,
@@ -120,5 +122,5 @@ struct vs_vc *vs_watch_connect(struct vs_core *c, struct vs_err *err)
 		clusters[i] = conf->clusters[i].name;
 		pools[i] = conf->clusters[i].pool ? conf->clusters[i].pool : "";
 	}
-	return vs_vc_new(&vc, &vs_watch_events, c, err);
+	return vs_vc_new(&vc, events, c, err);
 }

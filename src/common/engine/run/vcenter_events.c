@@ -97,7 +97,9 @@ static void note_login(const struct vs_core *c, bool taken)
 {
 	VS_FREE char *dir = NULL, *user = NULL, *file = NULL;
 
-	dir = vs_strdup(c->conf->state_dir ? c->conf->state_dir : "");
+	if (!c->conf->state_dir)
+		return;
+	dir = vs_strdup(c->conf->state_dir);
 	user = vs_strdup(c->conf->username ? c->conf->username : "");
 	file = vs_strdup(c->conf->password_file ? c->conf->password_file : "");
 	vs_unlock();
