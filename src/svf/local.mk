@@ -42,15 +42,18 @@ src_svf_svf_SOURCES = \
 	src/svf/verbs/clone_sources.c \
 	src/svf/verbs/pause.c \
 	src/svf/verbs/plan.c \
+	src/svf/verbs/program.c \
 	src/svf/verbs/reconcile.c \
 	src/svf/verbs/sbatch.c src/svf/verbs/sbatch.h \
+	src/svf/verbs/standalone.c \
 	src/svf/verbs/status.c \
 	src/svf/verbs/verbs.h \
 	src/svf/verbs/vm.c \
 	src/svf/verbs/when.c \
 	src/svf/verbs/why.c
 src_svf_svf_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src \
-	-DSVF_PKGDATADIR='"$(pkgdatadir)"'
+	-DSVF_PKGDATADIR='"$(pkgdatadir)"' \
+	-DSVF_PKGLIBEXECDIR='"$(pkglibexecdir)"' -DSVF_BINDIR='"$(bindir)"'
 src_svf_svf_CFLAGS = $(AM_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS)
 src_svf_svf_LDADD = src/plugins/libvs_conf.la $(JSONC_LIBS) $(MUNGE_LIBS) \
 	$(NCURSES_LIBS)

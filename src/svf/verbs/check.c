@@ -154,6 +154,29 @@ static int ask(struct vs_jdoc *doc)
 	}
 }
 
+/* Without slurmctld. What failed is more than what was found. */
+static int standalone(const struct svf *s)
+{
+	struct vs_jdoc doc;
+	struct vs_j found;
+	int status, rc = svf_standalone(&doc, &status);
+
+	if (rc)
+		return rc;
+	found = vs_j_opt(vs_j_root(&doc), "findings");
+	if (!s->json)
+		svf_steps_print(vs_j_opt(vs_j_root(&doc), "steps"));
+	if (!vs_j_null(found)) {
+		if (!s->json)
+			putchar('\n');
+		rc = print(s, &doc);
+	}
+	if (s->json)
+		svf_print_json(&doc);
+	vs_jdoc_free(&doc);
+	return status ? status : rc;
+}
+
 static int run(const struct svf *s)
 {
 	struct vs_jdoc doc;
@@ -161,6 +184,8 @@ static int run(const struct svf *s)
 
 	if (s->flag)
 		return svf_codes_print(s);
+	if (s->own[0])
+		return standalone(s);
 	rc = ask(&doc);
 	if (rc)
 		return rc;
@@ -171,11 +196,19 @@ static int run(const struct svf *s)
 	return rc;
 }
 
+static const struct svf_opt own[] = {
+	{ NULL, "--standalone", NULL,
+	  "without slurmctld, before its first start: configuration, connection, login, names and rights (on the controller, as root or SlurmUser)",
+	  SVF_OPT_OWN },
+	{ 0 }
+};
+
 const struct svf_verb svf_check = {
 	.name = "check", .args = "[CODE|OBJECT...]", .run = run, .reads = true,
 	.flag = "--codes",
 	.flag_what = "print every code that there is: severity, description and reason",
 	.also = "--strict", .also_what = "exit with 1 for warnings too",
+	.own = own,
 	.list = &list, .flagged = &svf_codes, .names = SVF_NAMES_HOST,
 	.what = "errors of hosts, templates and slurm.conf, with their fixes",
 	.help =
@@ -195,5 +228,12 @@ const struct svf_verb svf_check = {
 "\n"
 "A hard finding of a physical function (mtu, link-down) keeps new VMs off it,\n"
 "and svf hosts shows the reason. A hard finding of a template or datastore keeps\n"
-"jobs pending, with the finding as their reason.\n",
+"jobs pending, with the finding as their reason.\n"
+"\n"
+"--standalone does not ask slurmctld. It reads slurm.conf and vsphere.conf, logs\n"
+"in to vCenter, looks each configured name up, and reads the account's rights.\n"
+"It changes nothing. Then svf exits with 0 if nothing hard is found, with 1 if a\n"
+"name is missing or something hard is found, with 3 if vCenter does not answer or\n"
+"its certificate can't be verified, with 4 if vCenter refuses the login, and with\n"
+"5 if slurm.conf or vsphere.conf is wrong.\n",
 };
