@@ -23,6 +23,9 @@ src_svf_svf_SOURCES = \
 	src/svf/list/command.h src/svf/list/filter.c src/svf/list/list.h \
 	src/svf/list/show.c \
 	src/svf/list/table.c src/svf/list/view.c \
+	src/svf/local/local.h src/svf/local/program.c \
+	src/svf/local/scrub.c src/svf/local/scrub.h \
+	src/svf/local/standalone.c src/svf/local/support.c \
 	src/svf/main.c src/svf/options.c \
 	src/svf/map/map.c src/svf/map/map.h src/svf/map/svg.c src/svf/map/xml.c \
 	src/svf/rpc/ask.c src/svf/rpc/clean.c src/svf/rpc/rpc.h src/svf/rpc/where.c \
@@ -42,10 +45,8 @@ src_svf_svf_SOURCES = \
 	src/svf/verbs/clone_sources.c \
 	src/svf/verbs/pause.c \
 	src/svf/verbs/plan.c \
-	src/svf/verbs/program.c \
 	src/svf/verbs/reconcile.c \
 	src/svf/verbs/sbatch.c src/svf/verbs/sbatch.h \
-	src/svf/verbs/standalone.c \
 	src/svf/verbs/status.c \
 	src/svf/verbs/verbs.h \
 	src/svf/verbs/vm.c \

@@ -222,7 +222,7 @@ check_PROGRAMS += testsuite/unit/test_device testsuite/unit/test_assignment \
 	testsuite/unit/test_port testsuite/unit/test_scrub \
 	testsuite/unit/test_svf_plan testsuite/unit/test_svf_top \
 	testsuite/unit/test_svf_top_screen \
-	testsuite/unit/test_svf_when
+	testsuite/unit/test_svf_when testsuite/unit/test_svf_scrub
 testsuite_unit_test_device_SOURCES = testsuite/unit/test_device.c \
 	src/plugins/guest_files.c src/plugins/prep/vsphere/device_check.c \
 	src/plugins/prep/vsphere/check_process.c
@@ -253,6 +253,9 @@ testsuite_unit_test_svf_top_screen_SOURCES = \
 	testsuite/unit/test_svf_top_screen.c $(svf_top)
 testsuite_unit_test_svf_top_screen_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(top_srcdir)/src
+testsuite_unit_test_svf_scrub_SOURCES = testsuite/unit/test_svf_scrub.c \
+	src/svf/local/scrub.c src/svf/local/scrub.h
+testsuite_unit_test_svf_scrub_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 testsuite_unit_test_svf_when_SOURCES = testsuite/unit/test_svf_when.c \
 	src/svf/verbs/when.c
 testsuite_unit_test_svf_when_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src

@@ -218,19 +218,21 @@ static void foreign_vms(void)
 	}
 }
 
-/* svf pause and svf resume: an operator, whether vCenter is there or not. */
+/* svf pause and svf resume: an operator, whether vCenter is there or not. As
+ * control/admin_actions.c does it. */
 static void pauses(void)
 {
-	struct vs_err err = { 0 };
+	const struct vs_pause *pause = vs_pause_get();
 
-	if (vs_pause_get() && (now > paused_until_ms || !model.events)) {
+	if (pause && (now > paused_until_ms || !model.events)) {
 		model_say("svf resume");
-		vs_jb_free(vs_core_request("pause-end", "", "", 0, &err));
-	} else if (!vs_pause_get() && model.events &&
-		   model_chance(kind.pauses)) {
+		vs_waits_paused(pause->since_ms, now);
+		vs_boots_paused(&vs_core, pause->since_ms, now);
+		vs_pause_end(&vs_core);
+	} else if (!pause && model.events && model_chance(kind.pauses)) {
 		paused_until_ms = now + model_random(60000);
 		model_say("svf pause");
-		vs_jb_free(vs_core_request("pause", "", "at random", 0, &err));
+		vs_pause_begin(&vs_core, "root", 0, "at random");
 	}
 }
 

@@ -15,9 +15,11 @@
 
 #include "plugins/conf/conf.h"
 #include "rpc.h"
+#include "util/buf.h"
 #include "util/mem.h"
 
 #define INCLUDES 32		/* files that may be read for one */
+#define SLURM_CONF_MAX ((size_t)64 << 20)
 
 struct found {
 	char *hosts[SVF_ENDS];		/* SlurmctldHost's addresses, in order */
@@ -55,11 +57,11 @@ static void slurm_key(struct found *f, const char *key, const char *value)
 
 struct slurm_file {
 	struct vs_conf_file file;
-	struct found *found;
+	struct vs_buf *text;	/* all lines go there */
 	int *left;		/* so many files more */
 };
 
-static int slurm_read(const char *path, struct found *found, int *left);
+static int slurm_read(const char *path, struct vs_buf *text, int *left);
 
 static void include(const struct slurm_file *s, const char *text)
 {
@@ -70,36 +72,27 @@ static void include(const struct slurm_file *s, const char *text)
 		name[0] != '/' && slash ? (int)(slash - from) + 1 : 0, from,
 		len, name);
 
-	slurm_read(path, s->found, s->left);
+	slurm_read(path, s->text, s->left);
 }
 
 static int slurm_line(void *arg, int line, const char *text, struct vs_err *err)
 {
 	const struct slurm_file *s = arg;
-	const char *key;
-	char *value;
-	size_t len;
 
+	(void)line;
 	(void)err;
 	text += strspn(text, " \t\r\n\v\f");
-	if (!strncasecmp(text, "Include", 7) && isspace((unsigned char)text[7])) {
+	if (!strncasecmp(text, "Include", 7) && isspace((unsigned char)text[7]))
 		include(s, text + 7);
-		return 0;
-	}
-	while (vs_conf_pair(&s->file, line, &text, &key, &len, &value,
-			    NULL) > 0) {
-		VS_FREE char *name = vs_asprintf("%.*s", (int)len, key);
-
-		slurm_key(s->found, name, value);
-		free(value);
-	}
+	else if (*text)
+		vs_buf_printf(s->text, "%s\n", text);
 	return 0;
 }
 
 /* -1: it can't be read. One that includes itself must come to an end. */
-static int slurm_read(const char *path, struct found *found, int *left)
+static int slurm_read(const char *path, struct vs_buf *text, int *left)
 {
-	struct slurm_file s = { .found = found, .left = left };
+	struct slurm_file s = { .text = text, .left = left };
 
 	if (--*left < 0 || access(path, R_OK))
 		return -1;
@@ -107,6 +100,45 @@ static int slurm_read(const char *path, struct found *found, int *left)
 	vs_conf_lines(&s.file, slurm_line, &s, NULL);
 	vs_conf_file_free(&s.file);
 	return 0;
+}
+
+int svf_slurm_text(const char *path, struct vs_buf *text)
+{
+	int left = INCLUDES;
+
+	return slurm_read(path, text, &left);
+}
+
+/* The pairs of one line. */
+static void slurm_pairs(struct found *f, const char *text)
+{
+	const struct vs_conf_file file = { .path = NULL };
+	const char *key;
+	char *value;
+	size_t len;
+
+	while (vs_conf_pair(&file, 0, &text, &key, &len, &value, NULL) > 0) {
+		VS_FREE char *name = vs_asprintf("%.*s", (int)len, key);
+
+		slurm_key(f, name, value);
+		free(value);
+	}
+}
+
+/* What slurm.conf says of whom to ask. Returns -1 if it can't be read. */
+static int slurm_find(const char *path, struct found *f)
+{
+	struct vs_buf text = VS_BUF_INIT(SLURM_CONF_MAX);
+	int rc = svf_slurm_text(path, &text);
+
+	for (char *line = text.data, *end; line && *line; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		slurm_pairs(f, line);
+	}
+	vs_buf_free(&text);
+	return rc;
 }
 
 /* ---- vsphere.conf ------------------------------------------------------ */
@@ -242,14 +274,14 @@ int svf_where(struct svf_where *w, struct vs_err *err)
 	VS_FREE char *slurm = slurm_conf_path();
 	const char *slash = strrchr(slurm, '/');
 	struct found f = { .port = SVF_PORT };
-	int left = INCLUDES, rc;
+	int rc;
 
 	memset(w, 0, sizeof(*w));
 	w->vsphere_conf = vs_asprintf("%.*svsphere.conf",
 				      slash ? (int)(slash - slurm) + 1 : 0,
 				      slurm);
 	/* Slurm's own default, read_config.c */
-	if (!slurm_read(slurm, &f, &left) && !f.user)
+	if (!slurm_find(slurm, &f) && !f.user)
 		f.user = vs_strdup("root");
 	rc = vsphere_read(w->vsphere_conf, &f, err);
 	if (!rc && env && env[0])

@@ -12,6 +12,7 @@
 
 #include "verbs.h"
 #include "svf/checks/checks.h"
+#include "svf/local/local.h"
 #include "util/mem.h"
 #include "util/time.h"
 

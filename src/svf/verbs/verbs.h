@@ -4,7 +4,6 @@
 #define SVF_VERBS_H
 
 #include "svf/list/list.h"
-#include "util/buf.h"
 
 extern const struct svf_verb svf_hosts, svf_nodes, svf_jobs, svf_why, svf_status,
 	svf_reconcile, svf_adopt, svf_vm, svf_host, svf_conf,
@@ -29,24 +28,6 @@ bool svf_reason_fits(const char *verb, const char *text);	/* or says not */
 /* "by USER since TIME: REASON", of the member "paused" of an answer. The caller frees
  * it. */
 char *svf_pause_text(struct vs_j paused);
-
-/* ---- program.c ----------------------------------------------------------- */
-/* Runs argv[0], a path. Adds what it prints to out: with `errors` what it says on
- * standard error too. Returns its exit status. Returns -1 and sets err if it can't be
- * run (VS_E_GONE), or if its answer is not whole. */
-int svf_program_run(char *const argv[], bool errors, struct vs_buf *out,
-		    struct vs_err *err);
-/* The path of svf itself, and of a program in libexec. The caller frees them. */
-char *svf_own_path(void);
-char *svf_helper_path(const char *name);
-
-/* ---- standalone.c -------------------------------------------------------- */
-/* The answer of the checks without slurmctld. Returns 0, and sets *status to the exit
- * status of the program that made them. Returns an exit code after a line if there is
- * no answer. */
-int svf_standalone(struct vs_jdoc *doc, int *status);
-/* What was tried, a line for each; of a failure also what to do. */
-void svf_steps_print(struct vs_j steps);
 
 /* ---- nodes.c ----------------------------------------------------------- */
 /* The "nodes" array of a report as a table; those named in s alone, if any. */

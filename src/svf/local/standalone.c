@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "verbs.h"
+#include "local.h"
+#include "svf/rpc/rpc.h"
 #include "util/mem.h"
 
 #define HELPER "slurm-vsphere-check"

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "verbs.h"
+#include "local.h"
 #include "util/mem.h"
 
 /* Never returns. */
