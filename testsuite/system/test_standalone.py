@@ -130,7 +130,7 @@ def test_what_slurm_conf_lacks_is_a_finding(site):
     change(site, "slurm.conf", r"(?m)^PrEpPlugins=.*$", "PrEpPlugins=prep/script")
     status, doc, _ = check(site)
     assert status == 1
-    assert "slurm-prep" in [f["code"] for f in doc["findings"]]
+    assert "slurm-prep-plugins" in [f["code"] for f in doc["findings"]]
 
 
 def test_a_wrong_line_and_a_wrong_file_end_it_before_vcenter_is_asked(site):

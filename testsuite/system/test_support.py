@@ -4,6 +4,7 @@ secret of those that are planted here."""
 
 import json
 import os
+import re
 import stat
 import tarfile
 
@@ -26,24 +27,30 @@ def make_cluster():
 
 
 def plant(c):
-    """What no reader of the archive may see, and where it stands."""
+    """Copies of the site's files with what no reader of the archive may see. Returns
+    SLURM_CONF and the secrets."""
+    there = c.path("run", "planted")
+    there.mkdir(exist_ok=True)
     password = c.path("etc", "vcenter.password").read_text().strip()
-    conf = c.path("etc", "vsphere.conf")
-    conf.write_text(conf.read_text() +
-                    f"# the old password was comment-s3cret\n"
-                    f"# AdminPassword={password}\n")
-    slurm = c.path("etc", "slurm.conf")
-    slurm.write_text(slurm.read_text() + "".join(
-        f"{k}={v}\n" for k, v in PLANTED.items()) + "# pw: comment-s3cret\n")
-    with c.path("log", "slurmctld.log").open("a") as log:
-        log.write(f"[t] vmware-api-session-id: {SESSION}\n"
-                  f"[t] the proxy http://joe:url-s3cret@proxy:3128/ answers\n"
-                  f"[t] login with password=log-s3cret failed\n"
-                  f"[t] it echoed {password} back\n"
-                  f"[t] session[{SESSION}] is gone\n"
-                  "[t] MUNGE:AwQDAAC0s3cretCredent1al+x/=: was refused\n")
-    return [password, "comment-s3cret", SESSION, "url-s3cret", "log-s3cret",
-            "s3cretCredent1al", *PLANTED.values()]
+    (there / "vsphere.conf").write_text(
+        c.path("etc", "vsphere.conf").read_text() +
+        "# the old password was comment-s3cret\n"
+        f"# AdminPassword={password}\n")
+    text = c.path("etc", "slurm.conf").read_text()
+    log = there / "slurmctld.log"
+    text = re.sub(r"(?m)^SlurmctldLogFile=.*$", f"SlurmctldLogFile={log}", text)
+    (there / "slurm.conf").write_text(text + "# pw: comment-s3cret\n" + "".join(
+        f"{k}={v}\n" for k, v in PLANTED.items()))
+    log.write_text(c.ctld_log() +
+                   f"[t] vmware-api-session-id: {SESSION}\n"
+                   "[t] the proxy http://joe:url-s3cret@proxy:3128/ answers\n"
+                   "[t] login with password=log-s3cret failed\n"
+                   f"[t] it echoed {password} back\n"
+                   f"[t] session[{SESSION}] is gone\n"
+                   "[t] MUNGE:AwQDAAC0s3cretCredent1al+x/=: was refused\n")
+    return there / "slurm.conf", [
+        password, "comment-s3cret", SESSION, "url-s3cret", "log-s3cret",
+        "s3cretCredent1al", *PLANTED.values()]
 
 
 def read(archive):
@@ -54,11 +61,11 @@ def read(archive):
 
 def test_the_archive_is_whole_and_has_no_secret(cluster):
     c = cluster
-    job = c.sbatch("-N1", script="sleep 1")
-    secrets = plant(c)
+    conf, secrets = plant(c)
     key = c.path("etc", "munge.key").read_bytes()
     archive = c.path("run", "one.tar.gz")
-    said = json.loads(c.must("svf", "--json", "support", str(archive)))
+    said = json.loads(c.must("env", f"SLURM_CONF={conf}", "svf", "--json",
+                             "support", str(archive)))
     files = read(archive)
     assert sorted(files) == sorted(said["files"])
     assert {"versions.txt", "vsphere.conf", "slurm.conf", "slurmctld.log",
@@ -76,7 +83,6 @@ def test_the_archive_is_whole_and_has_no_secret(cluster):
     assert "slurm-vsphere: ready:" in files["slurmctld.log"]
     assert json.loads(files["status.json"])["up"] is True
     assert "slurm-vsphere" in files["versions.txt"]
-    c.wait_job(job, 60)
 
 
 def test_nothing_is_replaced_and_nothing_is_left_behind(cluster):
