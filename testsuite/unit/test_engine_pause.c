@@ -255,7 +255,7 @@ static void starts_again(const char *text)
 	vs_state_file_save(&vs_core, now);
 	kept = vs_state_file_read(dir);
 	vs_state_file_forget();
-	vs_state_file_load(&vs_core, text ? text : kept);
+	vs_state_file_load(&vs_core, text ? text : kept, NULL);
 }
 
 static void it_survives_a_restart_with_who_when_and_why(void **st)
@@ -275,7 +275,7 @@ static void it_survives_a_restart_with_who_when_and_why(void **st)
 	{
 		VS_FREE char *kept = vs_state_file_read(dir);
 
-		vs_state_file_load(&vs_core, kept);
+		vs_state_file_load(&vs_core, kept, NULL);
 	}
 	p = vs_pause_get();
 	assert_non_null(p);

@@ -254,7 +254,7 @@ static bool put_state(struct support *p, const char *verb)
 		leave_out(p, name, rc < 0 ? err.text : said.len ? said.data :
 			  "no answer");
 	vs_buf_free(&said);
-	return rc != SVF_AWAY && rc != SVF_MUNGE;
+	return rc != SVF_AWAY && rc != SVF_AUTH;
 }
 
 static void put_states(struct support *p)
@@ -357,7 +357,6 @@ static void collect(struct support *p)
 static void print_done(const struct svf *s, const struct support *p,
 		       const char *file)
 {
-	VS_FREE char *text = NULL;
 	struct json_object *top, *arr;
 
 	if (!s->json) {
@@ -371,8 +370,7 @@ static void print_done(const struct svf *s, const struct support *p,
 		vs_jb_add_str(arr, p->files[i]);
 	vs_jb_str(top, "file", file);
 	vs_jb_put(top, "files", arr);
-	text = vs_jb_pretty_free(top);
-	puts(text);
+	svf_print_object(s, top);
 }
 
 static int run(const struct svf *s)

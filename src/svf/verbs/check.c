@@ -173,7 +173,7 @@ static int standalone(const struct svf *s)
 		rc = print(s, &doc);
 	}
 	if (s->json)
-		svf_print_json(&doc);
+		svf_print_json(s, &doc);
 	vs_jdoc_free(&doc);
 	return status ? status : rc;
 }
