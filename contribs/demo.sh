@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# demo.sh [--keep]    the main job, told as it happens, on a private cluster
+# demo.sh [--keep]    runs one four-node job on a private cluster, and prints each step
 # demo.sh --stop      ends a cluster that --keep left up
 #
 # Does all of its own set-up (packages, the source of the installed Slurm, Go,
