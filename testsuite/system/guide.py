@@ -65,7 +65,8 @@ def inline(page, command):
 # ---- keys of vsphere.conf ----------------------------------------------------
 
 def keys():
-    return set(re.findall(r'VS_SCOPE_\w+, VS_CONF_\w+, "(\w+)"', (
+    """Each key, with its default ("" if it has none)."""
+    return dict(re.findall(r'VS_SCOPE_\w+, VS_CONF_\w+, "(\w+)",\s+(?:NULL|"([^"]*)")', (
         TOP / "src/plugins/conf/keys.c").read_text()))
 
 

@@ -64,6 +64,14 @@ def test_no_page_names_a_key_of_before(page):
     assert not gone & set(re.findall(r"\b([A-Z]\w+)=", guide.text(page)))
 
 
+def test_the_defaults_that_are_argued_are_the_defaults():
+    table = guide.text("admin/controller").split("## Defaults that were kept")[1]
+    argued = [d for row in re.findall(r"^\| (`.*?) \|", table.split("\n## ")[0], re.M)
+              for d in re.findall(r"`(\w+)=(\S+)`", row)]
+    assert len(argued) == 9
+    assert not [d for d in argued if guide.keys()[d[0]] != d[1]]
+
+
 def test_no_page_is_read_by_no_test():
     """Each block that a shell can run is of a page that a test runs."""
     ran = {*CONTROLLER, *USERS, *VCENTER, *PROBE}
@@ -310,7 +318,7 @@ def test_each_row_of_the_toolkits_table_has_its_test():
         here / "vhpc_toolkit.txt").read_text().splitlines()
         if not line.startswith("#"))
     assert set(tests) == set(rows)
-    keys = guide.keys()
+    keys = set(guide.keys())
     for theirs, ours in rows.items():
         test = tests[theirs]
         if test == "-":
