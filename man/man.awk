@@ -293,4 +293,6 @@ FNR == 1 {
 	printf "%s", page[name]
 	next
 }
-{ gsub(/@VERSION@/, version); print }
+# Names are not hyphenated, and lines not justified.
+/^\.TH / { gsub(/@VERSION@/, version); $0 = $0 "\n.nh\n.ad l" }
+{ print }
