@@ -304,7 +304,7 @@ def rule_codes(files):
     tests = [ast.parse(text(f)) for f in files
              if re.match(r"testsuite/system/test_\w+\.py$", f)]
     have = {w for t in tests for w in asserted(t)}
-    for code in re.findall(r'^(?:CHECK|FOUND)\(VS_CHECK_\w+, "([\w-]+)"',
+    for code in re.findall(r'^(?:CHECK|FOUND|FLAG)\(\w+, "([\w-]+)"',
                            text("src/common/plan/checks/check_rows.h"), re.M):
         if code not in have:
             yield code, f"no test in testsuite/system finds {code}"
