@@ -68,31 +68,32 @@ function synopsis(s) { page["SYNOPSIS"] = page["SYNOPSIS"] s }
 
 function verbs(s) { page["VERBS"] = page["VERBS"] s }
 
-function fields_end() {
-	if (fields != "")
-		verbs(".PP\n" fields_head "\n" para(fields ".") )
-	fields = ""
-}
-
 function verb_line(rest) { synopsis(usage("svf " rest) "\n.br\n") }
 
-# Options of a verb have no empty lines between them.
-function compact(on) {
-	if (on && !dense)
-		verbs(".PP\n.PD 0\n")
-	else if (!on && dense)
-		verbs(".PD\n")
-	dense = on
+# A verb's text, then its options, which have no empty lines between them.
+function body_end() {
+	if (body == "")
+		return
+	verbs(para(body))
+	if (options != "")
+		verbs(".PP\n.PD 0\n" options ".PD\n")
+	body = options = ""
+}
+
+function fields_end() {
+	if (fields != "")
+		verbs((lists++ ? ".br\n" : ".PP\n") fields_head "\n" para(fields "."))
+	fields = ""
 }
 
 # The synopsis of the last verb, when its options are known.
 function verb_end() {
+	body_end()
 	fields_end()
-	compact(0)
 	if (verb && !words)
 		verb_line(verb " " (nflags > 3 ? "[OPTION...] " : flags) args)
 	flags = ""
-	nflags = words = 0
+	nflags = words = lists = 0
 }
 
 function record_verb() {
@@ -100,22 +101,21 @@ function record_verb() {
 	verb = f[2]
 	rest = 0
 	args = f[4]
-	verbs(".SS svf " roff(verb) "\n" para(sentence(f[5])))
+	verbs(".SS svf " roff(verb) "\n")
+	body = sentence(f[5])
 }
 
 function record_flag() {
 	sub(/^ +/, "", f[2])
-	compact(1)
-	verbs(".TP 24\n" usage(f[2]) "\n" para(sentence(f[3])))
+	options = options ".TP 24\n" usage(f[2]) "\n" para(sentence(f[3]))
 	flags = flags "[" brief(f[2]) "] "
 	nflags++
 }
 
 function record_word() {
 	words++
-	compact(1)
 	verb_line(f[2] " " f[3])
-	verbs(".TP 7\n" usage("svf " f[2] " " f[3]) "\n" para(sentence(f[4])))
+	options = options ".TP 7\n" usage("svf " f[2] " " f[3]) "\n" para(sentence(f[4]))
 }
 
 # The first paragraph of the help; `svf VERB --help` has the rest.
@@ -123,22 +123,17 @@ function record_text() {
 	if (f[2] == "" || f[2] ~ /^ /)
 		rest = 1
 	if (!rest)
-		text = text " " f[2]
-}
-
-function text_end() {
-	if (text != "")
-		verbs(".PP\n" para(text))
-	text = ""
+		body = body " " f[2]
 }
 
 function record_list() {
+	body_end()
 	fields_end()
 	fields_head = f[2] == "" ? "Fields:" : "Fields with " bold(f[2]) ":"
 }
 
 function record_same() {
-	fields_end()
+	body_end()
 	verbs(".PP\nFields: those of\n.BR \"svf " roff(f[2]) "\" .\n")
 }
 
@@ -258,10 +253,6 @@ FNR == NR && in_keys { keys_row(); next }
 FNR == NR {
 	split("", f)
 	split($0, f, FS)
-	if ($1 != "flag" && $1 != "word")
-		compact(0)
-	if ($1 != "text")
-		text_end()
 	if ($1 == "verb") record_verb()
 	else if ($1 == "flag") record_flag()
 	else if ($1 == "word") record_word()

@@ -47,7 +47,7 @@ int svf_show_list(const struct svf *s, const struct svf_listing *l,
 #define SVF_FILTER_PARTITION(of) { "-p", "--partition", "LIST", \
 	"only " of " of these partitions", SVF_OPT_OWN }
 #define SVF_FILTER_STATES(of) { "-t", "--states", "LIST", \
-	"only " of " in these states (upper or lower case, with commas between)", \
+	"only " of " in these states, with commas between", \
 	SVF_OPT_OWN }
 #define SVF_FILTER_NODELIST(of) { "-w", "--nodelist", "LIST", \
 	"only " of " (a Slurm host list)", SVF_OPT_OWN }

@@ -403,11 +403,13 @@ const struct svf_verb svf_support = {
 	.names = SVF_NAMES_FILE,
 	.what = "write an archive for those who look into a problem",
 	.help =
-"Writes one .tar.gz: versions, vsphere.conf, the keys of slurm.conf that matter,\n"
-"and the end of slurmctld's log if you may read it. The answers of status, hosts,\n"
-"nodes, jobs, reconcile and check are in it as JSON. Passwords, keys and session\n"
-"ids are replaced by HIDDEN, and comments of the files are left out. Names of\n"
-"hosts, users and networks stay: read the files before you send them. Run it as\n"
-"root on the controller for all of them. No file is replaced. Without FILE the\n"
-"archive is svf-support-HOST-TIME.tar.gz in this folder.\n",
+"The .tar.gz has versions, vsphere.conf, keys of slurm.conf, the end of slurmctld's\n"
+"log if you may read it, and svf's answers as JSON. Passwords, keys and session ids\n"
+"are replaced by HIDDEN. Names of hosts, users and networks stay, so read the files\n"
+"before you send them.\n"
+"\n"
+"The answers are those of status, hosts, nodes, jobs, reconcile and check. Comments\n"
+"of the files are left out. Run it as root on the controller for all files. No file\n"
+"is replaced. Without FILE the archive is svf-support-HOST-TIME.tar.gz in this\n"
+"folder.\n",
 };

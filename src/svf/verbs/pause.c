@@ -55,13 +55,14 @@ const struct svf_verb svf_pause = {
 	.name = "pause", .args = "REASON", .run = run_pause,
 	.what = "stop all calls that change vCenter",
 	.help =
-"No call that changes vCenter is sent any more, until svf resume: no VM is\n"
-"cloned, moved, changed, powered on or off, or destroyed. Operations in flight\n"
-"end by themselves. vCenter is read as before, and running jobs run on.\n"
-"No job begins on a managed node, on an idle VM either: squeue shows \"paused by\n"
-"USER: REASON\". A job whose VMs are being started waits in its prolog, and\n"
-"ProvisionTimeout does not count that time. The pause survives restarts and failover\n"
-"of slurmctld. (root, SlurmUser, operators)\n",
+"Until svf resume, no VM is cloned, moved, changed, powered on or off, or\n"
+"destroyed. Running jobs continue, and no job begins on a managed node. squeue\n"
+"shows \"paused by USER: REASON\". The pause survives restarts and failover of\n"
+"slurmctld. (root, SlurmUser, operators)\n"
+"\n"
+"Operations in flight end by themselves, and vCenter is read as before. A job whose\n"
+"VMs are being started waits in its prolog. ProvisionTimeout does not count that\n"
+"time.\n",
 };
 
 /* ---- resume ------------------------------------------------------------------ */
