@@ -35,7 +35,10 @@ def plant(c):
     (there / "vsphere.conf").write_text(
         c.path("etc", "vsphere.conf").read_text() +
         "# the old password was comment-s3cret\n"
+        "Include included.conf\n"
         f"# AdminPassword={password}\n")
+    (there / "included.conf").write_text(
+        "SvfListenAddr=127.0.0.1 # comment-s3cret\n")
     text = c.path("etc", "slurm.conf").read_text()
     log = there / "slurmctld.log"
     text = re.sub(r"(?m)^SlurmctldLogFile=.*$", f"SlurmctldLogFile={log}", text)
@@ -79,10 +82,32 @@ def test_the_archive_is_whole_and_has_no_secret(cluster):
             assert isinstance(json.loads(text), dict), name
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
     assert "VCenterUser=" in files["vsphere.conf"]
+    assert "SvfListenAddr=127.0.0.1" in files["vsphere.conf"]
     assert "SelectType=select/cons_tres_vsphere" in files["slurm.conf"]
     assert "slurm-vsphere: ready:" in files["slurmctld.log"]
     assert json.loads(files["status.json"])["up"] is True
     assert "slurm-vsphere" in files["versions.txt"]
+
+
+def test_a_configuration_with_an_error_keeps_its_secrets_too(cluster):
+    """The password file is included by mistake: what svf says of it is in the archive,
+    and the states are not."""
+    c = cluster
+    conf, secrets = plant(c)
+    password = c.path("etc", "vcenter.password")
+    broken = conf.parent / "vsphere.conf"
+    broken.write_text(broken.read_text() +
+                      f"Include {password}\nVCenterPassword={secrets[0]}x\n")
+    archive = c.path("run", "two.tar.gz")
+    r = c.run("env", f"SLURM_CONF={conf}", "svf", "support", str(archive))
+    assert r.returncode == 0, r.stderr
+    files = read(archive)
+    assert "VCenterUser=" in files["vsphere.conf"]
+    assert "status.json is left out" in files["left-out.txt"]
+    for name, text in files.items():
+        for secret in secrets:
+            assert secret not in text, (name, secret)
+    assert secrets[0] not in r.stdout + r.stderr
 
 
 def test_nothing_is_replaced_and_nothing_is_left_behind(cluster):

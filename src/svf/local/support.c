@@ -18,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "plugins/conf/conf.h"
 #include "local.h"
 #include "scrub.h"
 #include "svf/list/list.h"
@@ -110,7 +109,7 @@ static void put_slurm_conf(struct support *p)
 {
 	struct vs_buf all = VS_BUF_INIT(TEXT_MAX), text = VS_BUF_INIT(TEXT_MAX);
 
-	if (svf_slurm_text(p->where.slurm_conf, &all)) {
+	if (svf_conf_text(p->where.slurm_conf, &all)) {
 		leave_out(p, "slurm.conf", "it can't be read");
 		return;
 	}
@@ -129,29 +128,23 @@ static void put_slurm_conf(struct support *p)
 	vs_buf_free(&text);
 }
 
-static int vsphere_line(void *arg, int line, const char *text,
-			struct vs_err *err)
+/* So that the password is found wherever it stands. Not by the parser: a file with an
+ * error is what people ask about. */
+static void password_read(struct support *p, const char *conf)
 {
-	(void)line;
-	(void)err;
-	if (text[strspn(text, " \t\r\n")])
-		vs_buf_printf(arg, "%s\n", text);
-	return 0;
-}
-
-/* So that it is found wherever it stands. */
-static void password_read(struct support *p)
-{
-	struct vs_conf_file f = { 0 };
-	struct vs_err err = { 0 };
-	const char *path = NULL;
+	static const char key[] = "VCenterPasswordFile=";
+	const char *value = conf ? strcasestr(conf, key) : NULL;
+	VS_FREE char *path = NULL;
 	char line[1024] = "";
 	FILE *in = NULL;
 
-	if (!vs_conf_scan_known(&f, p->where.vsphere_conf, &err))
-		path = vs_conf_value(&f, VS_SCOPE_TOP, "VCenterPasswordFile");
-	if (path)
+	if (value) {
+		value += strlen(key);
+		value += strspn(value, " \t\"");
+		path = vs_asprintf("%.*s", (int)strcspn(value, " \t\r\n\""),
+				   value);
 		in = fopen(path, "re");
+	}
 	if (in && fgets(line, sizeof(line), in)) {
 		line[strcspn(line, "\r\n")] = '\0';
 		p->password = vs_strdup(line);
@@ -159,22 +152,25 @@ static void password_read(struct support *p)
 	if (in)
 		fclose(in);
 	explicit_bzero(line, sizeof(line));
-	vs_conf_file_free(&f);
 }
 
+/* A line that is no Key=Value may be a password, if the wrong file is included. */
 static void put_vsphere_conf(struct support *p)
 {
-	struct vs_conf_file f = { .path = vs_strdup(p->where.vsphere_conf) };
-	struct vs_buf text = VS_BUF_INIT(TEXT_MAX);
-	struct vs_err err = { 0 };
+	struct vs_buf all = VS_BUF_INIT(TEXT_MAX), text = VS_BUF_INIT(TEXT_MAX);
 
-	if (access(f.path, R_OK) || vs_conf_lines(&f, vsphere_line, &text, &err))
-		leave_out(p, "vsphere.conf",
-			  err.code ? err.text : strerror(errno));
-	else
-		put(p, "vsphere.conf", text.len ? text.data : "");
+	if (svf_conf_text(p->where.vsphere_conf, &all)) {
+		leave_out(p, "vsphere.conf", "it can't be read");
+		return;
+	}
+	password_read(p, all.data);
+	for (const char *line = all.data; line && *line;
+	     line += strcspn(line, "\n") + 1)
+		if (memchr(line, '=', strcspn(line, "\n")))
+			vs_buf_add(&text, line, strcspn(line, "\n") + 1);
+	put(p, "vsphere.conf", text.len ? text.data : "");
+	vs_buf_free(&all);
 	vs_buf_free(&text);
-	vs_conf_file_free(&f);
 }
 
 /* ---- the log ------------------------------------------------------------------ */
@@ -344,9 +340,8 @@ static char *default_file(void)
 
 static void collect(struct support *p)
 {
-	password_read(p);
-	put_versions(p);
 	put_vsphere_conf(p);
+	put_versions(p);
 	put_slurm_conf(p);
 	put_log(p);
 	put_states(p);

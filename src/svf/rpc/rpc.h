@@ -38,9 +38,9 @@ struct svf_where {
  * vsphere.conf is. The paths are set, and w is to be freed, in either case. */
 int svf_where(struct svf_where *w, struct vs_err *err);
 void svf_where_free(struct svf_where *w);
-/* Adds each line of slurm.conf and of what it includes to text: without comment, and
- * with the lines that continue it. Returns 0. Returns -1 if the file can't be read. */
-int svf_slurm_text(const char *path, struct vs_buf *text);
+/* Adds each line of slurm.conf or vsphere.conf, and of what it includes, to text:
+ * without comment, and with the lines that continue it. Returns 0. Returns -1 if the file can't be read. */
+int svf_conf_text(const char *path, struct vs_buf *text);
 
 /* ---- ask.c ------------------------------------------------------------- */
 /* The report into *doc, an exit code and an error line on stderr otherwise. */

@@ -102,7 +102,7 @@ static int slurm_read(const char *path, struct vs_buf *text, int *left)
 	return 0;
 }
 
-int svf_slurm_text(const char *path, struct vs_buf *text)
+int svf_conf_text(const char *path, struct vs_buf *text)
 {
 	int left = INCLUDES;
 
@@ -129,7 +129,7 @@ static void slurm_pairs(struct found *f, const char *text)
 static int slurm_find(const char *path, struct found *f)
 {
 	struct vs_buf text = VS_BUF_INIT(SLURM_CONF_MAX);
-	int rc = svf_slurm_text(path, &text);
+	int rc = svf_conf_text(path, &text);
 
 	for (char *line = text.data, *end; line && *line; line = end) {
 		end = line + strcspn(line, "\n");
