@@ -216,7 +216,7 @@ BAD = [
      "line 5 column 9: a number"),
     (SECTION + VMS + "v: B mtu: 9000\n", "there is no key mtu"),
     (SECTION + "[_DVS_]\nd: port_group: p mtu: 900\n" + VMS + "v: B port_group: p\n",
-     "vsphere.conf can't have what it says: vsphere.conf line 13: "),
+     "vsphere.conf can't have what it says: vsphere.conf line 15: "),
     (SECTION + VMS + "v: B latency: low\n", "latency is high or normal"),
     (SECTION + "vm_folder: 50%\n" + VMS + "v: B\n", "line 4 column 14: %"),
     (SECTION + VMS + "v: B cpu_shares: 0\n",
@@ -231,8 +231,8 @@ BAD = [
      "line 4 column 11: a control character (0x07)"),
     (SECTION + "[_SVS_]\ns: cpu: 1\n" + VMS + "v: B\n",
      "line 5 column 4: there is no key cpu of a switch"),
-    (SECTION + VMS + "v: B memory: 0.1\n",
-     "vsphere.conf can't have what it says: vsphere.conf line "),
+    (SECTION + VMS + "v: B memory: 0.76\n", "line 5 column 14: memory 0.76 leaves "
+     "RealMemory=508, and slurm-vsphere needs 512"),
     # columns count bytes, also of a number that no C type holds
     (SECTION + VMS + "v: B domain: \u00e9 cpu: x\n", "line 5 column 22: a number"),
     (SECTION + VMS + "v: B cpu: " + "9" * 5000 + "\n", "line 5 column 11: a number"),
