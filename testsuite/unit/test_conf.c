@@ -50,7 +50,7 @@ static void every_value_of_a_right_file_is_read(void **state)
 		"AdapterName=ib Type=sriov Network=\"IB PG\" LinkLayer=infiniband "
 		"PF=0000:3B:00.1 NICsPerNode=3 DistinctPFs=no\n"
 		"PartitionName=eth Adapter=vmxnet3 Template=t Retention=power_off "
-		"LatencySensitivity=high Clone=linked_per_host\n"
+		"LatencySensitivity=high Clone=linked_per_host Placement=SPREAD\n"
 		"ESXiHost=esx[01-03] Switch=leaf1\n"
 		"VSphereCluster=HPC2\n");
 	assert_non_null(c);
@@ -82,6 +82,8 @@ static void every_value_of_a_right_file_is_read(void **state)
 	assert_string_equal(c->partitions[1].retention, "power_off");
 	assert_string_equal(c->partitions[1].latency, "high");
 	assert_string_equal(c->partitions[1].clone, "linked_per_host");
+	assert_string_equal(c->partitions[1].placement, "spread");
+	assert_null(c->partitions[0].placement);
 	assert_int_equal(c->prefetch.window_s, 8);
 	assert_int_equal(c->prefetch.grace_s, 7);
 	assert_string_equal(c->metrics.addr, "::");

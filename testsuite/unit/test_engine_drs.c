@@ -56,6 +56,27 @@ static void drs_is_asked_before_the_clone_and_moves_the_hold(void **state)
 	counts(0, 1, 0, 0);
 }
 
+static void due_in_partition(const char *global, enum vs_placement own)
+{
+	begin(3, 3, 2, "warm");
+	vs_drs = (struct vs_drs) { .on = !strcmp(global, "drs") };
+	core_profiles()[0].placement = own;
+	ready();
+	assert_int_equal(job_begin(7, "vm1", NULL), 0);
+	flags("vm1", BOOT);
+	turns(3);
+}
+
+static void a_partitions_own_placement_decides_whether_drs_is_asked(void **state)
+{
+	(void)state;
+	due_in_partition("balance", VS_PLACEMENT_DRS);
+	assert_int_equal(fake_where.asked, 1);
+	due_in_partition("drs", VS_PLACEMENT_PACK);
+	assert_int_equal(fake_where.asked, 0);
+	assert_string_equal(cloned_on("vm1"), "host-1");
+}
+
 static void an_answer_that_names_our_own_place_changes_nothing(void **state)
 {
 	(void)state;
@@ -244,6 +265,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(drs_is_asked_before_the_clone_and_moves_the_hold),
+		cmocka_unit_test(a_partitions_own_placement_decides_whether_drs_is_asked),
 		cmocka_unit_test(an_answer_that_names_our_own_place_changes_nothing),
 		cmocka_unit_test(a_host_without_a_free_vf_is_not_taken),
 		cmocka_unit_test(only_hosts_with_room_are_offered),

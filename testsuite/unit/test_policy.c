@@ -212,6 +212,27 @@ static void balance_takes_the_last_vf_of_a_host_last(void **state)
 	assert_int_equal(on("esx02", 1), 1);
 }
 
+static void a_partitions_own_policy_replaces_the_sites(void **state)
+{
+	(void)state;
+	host("esx01", "a", 8);
+	host("esx02", "b", 8);
+	host("esx03", "c", 8);
+	w.p_roce.placement = VS_PLACEMENT_SPREAD;
+	place(3);
+	assert_int_equal(hosts_used(3), 3);
+	w.p_roce.placement = VS_PLACEMENT_PACK;
+	place(3);
+	assert_int_equal(hosts_used(3), 1);
+	w.env.policy = VS_PLACE_PACK;
+	for (int own = VS_PLACEMENT_GLOBAL; own <= VS_PLACEMENT_DRS; own++) {
+		w.p_roce.placement = (enum vs_placement)own;
+		place(3);
+		assert_int_equal(hosts_used(3), own == VS_PLACEMENT_GLOBAL ||
+				 own == VS_PLACEMENT_PACK ? 1 : 3);
+	}
+}
+
 /* ---- spread ------------------------------------------------------------- */
 
 static void spread_puts_one_vm_on_a_host_while_possible(void **state)
@@ -661,6 +682,7 @@ int main(void)
 		TEST(equal_hosts_are_taken_by_number_of_vms_then_by_name),
 		TEST(a_vm_stays_where_its_disk_is_unless_that_is_full),
 		TEST(those_with_a_disk_somewhere_come_first),
+		TEST(a_partitions_own_policy_replaces_the_sites),
 		TEST(spread_puts_one_vm_on_a_host_while_possible),
 		TEST(spread_takes_the_least_loaded_hosts_whatever_their_order),
 		TEST(spread_heeds_a_disk_only_among_equals),

@@ -269,6 +269,10 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "host copies few VMs at a time from another one; instant: it continues from "
 	  "the memory of a clone source that has booted (svf adapters shows which "
 	  "types allow it). A change of this key changes no VM that exists." },
+	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "Placement", NULL, ADVANCED,
+	  "balance|pack|spread|drs", 0, 0, PRT(placement),
+	  "For jobs on this partition's nodes instead of the global Placement=. If a "
+	  "job's nodes differ in it, its first node's counts." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "LatencySensitivity", "normal",
 	  COMMON, "normal|high", 0, 0, PRT(latency),
 	  "high: exclusive cores; all of the VM's CPU and memory is reserved for it." },

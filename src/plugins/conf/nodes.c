@@ -55,6 +55,7 @@ static bool same_rules(const struct vs_conf_partition *a,
 	       !strcmp(a->retention, b->retention) &&
 	       !strcmp(a->latency, b->latency) &&
 	       same_word(a->clone, b->clone) &&
+	       same_word(a->placement, b->placement) &&
 	       same_word(a->subnet, b->subnet) &&
 	       same_word(a->addresses, b->addresses) &&
 	       same_word(a->gateway, b->gateway) &&
@@ -271,7 +272,7 @@ static int add_to(struct adding *a, const struct vs_conf_partition *p,
 		return 0;
 	vs_conf_err(a->f, a->line, err, "node %s is in the partitions %s and %s, "
 		    "whose lines disagree: expected the same Adapter, Template, "
-		    "Retention, Clone, LatencySensitivity, "
+		    "Retention, Clone, Placement, LatencySensitivity, "
 		    "MemoryOverhead, hardware and addresses",
 		    node_ptr->name, have->partition, p->name);
 	return unfit(a, node_ptr, err);

@@ -23,9 +23,10 @@
 
 struct vs_drs vs_drs;
 
-void vs_drs_use(bool on)
+void vs_drs_use(bool on, bool some)
 {
 	vs_drs.on = on;
+	vs_drs.some = some;
 }
 
 static void settle(struct vs_node *n)
@@ -93,12 +94,18 @@ static bool ask(struct vs_core *c, struct vs_node *n,
 	return true;
 }
 
+static bool asks(const struct vs_profile *p)
+{
+	return p->placement == VS_PLACEMENT_GLOBAL ? vs_drs.on :
+		p->placement == VS_PLACEMENT_DRS;
+}
+
 bool vs_drs_waits(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	const struct vs_claim *h = vs_ledger_get(&c->ledger, n->name);
 	const struct vs_host *own = h ? vs_host_get(&c->inv, h->host) : NULL;
 
-	if (!vs_drs.on || n->drs.settled || !own ||
+	if (!asks(n->profile) || n->drs.settled || !own ||
 	    h->state != VS_CLAIM_RESERVED)
 		return false;
 	if (n->drs.id && now_ms - n->drs.since_ms < WAIT_MS)
@@ -199,7 +206,7 @@ void vs_report_drs(struct json_object *top)
 	struct json_object *o;
 
 	vs_assert_locked();
-	if (!vs_drs.on)
+	if (!vs_drs.on && !vs_drs.some)
 		return;
 	o = vs_jb_obj(NULL);
 	vs_jb_int(o, "agreed", (int64_t)vs_drs.agreed);

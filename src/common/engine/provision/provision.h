@@ -55,7 +55,7 @@ void vs_node_force_release(struct vs_node *n, const char *why);
 /* ---- drs_advice.c: Placement=drs ---------------------------------------------- */
 
 /* Sets whether DRS is asked at all. */
-void vs_drs_use(bool on);
+void vs_drs_use(bool on, bool some);
 /* Does the node's clone have to wait for DRS's advice? Asks vCenter if that is needed.
  * The node keeps its place in any case. */
 bool vs_drs_waits(struct vs_core *c, struct vs_node *n, int64_t now_ms);

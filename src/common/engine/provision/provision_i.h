@@ -9,6 +9,7 @@
 
 struct vs_drs {
 	bool on;			/* Placement=drs */
+	bool some;			/* of a partition */
 	struct { uint64_t id; char node[VS_NAME_LEN]; } asks[VS_DRS_ASKING];
 	size_t nasks;
 	/* answers: the place that was chosen before, another that was taken, one

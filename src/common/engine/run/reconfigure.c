@@ -123,6 +123,29 @@ static enum vs_retention retention_of(const struct vs_conf_partition *part)
 	return VS_RETAIN_WARM;
 }
 
+static enum vs_placement placement_of(const struct vs_conf_partition *part)
+{
+	static const char *const words[] = {
+		[VS_PLACEMENT_BALANCE] = "balance",
+		[VS_PLACEMENT_PACK] = "pack",
+		[VS_PLACEMENT_SPREAD] = "spread",
+		[VS_PLACEMENT_DRS] = "drs",
+	};
+
+	for (size_t i = 1; part->placement && i < VS_COUNT(words); i++)
+		if (!strcasecmp(part->placement, words[i]))
+			return (enum vs_placement)i;
+	return VS_PLACEMENT_GLOBAL;
+}
+
+static bool some_drs(const struct vs_conf *conf)
+{
+	for (size_t i = 0; i < conf->npartitions; i++)
+		if (placement_of(&conf->partitions[i]) == VS_PLACEMENT_DRS)
+			return true;
+	return false;
+}
+
 static enum vs_clone_type clone_of(const struct vs_conf_partition *part)
 {
 	enum vs_clone_type kind = VS_CLONE_FULL;
@@ -164,6 +187,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		.retention = retention_of(part),
 		.dynamic = n->dynamic,
 		.clone = clone_of(part),
+		.placement = placement_of(part),
 		.clone_per_host = vs_clone_per_host(part->clone),
 		.annotation = part->annotation,
 		.net = net_of(part),
@@ -182,6 +206,7 @@ static size_t profile_index(struct vs_core *c, const struct vs_conf_node *n,
 		    p->latency_high == want.latency_high &&
 		    p->retention == want.retention &&
 		    p->clone == want.clone &&
+		    p->placement == want.placement &&
 		    p->clone_per_host == want.clone_per_host &&
 		    p->dynamic == want.dynamic && p->net == want.net &&
 		    vs_hardware_same(&p->hw, &want.hw) &&
@@ -337,7 +362,8 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	free(c->now);
 	c->nprofiles = 0;
 	c->conf = conf;
-	vs_drs_use(conf->placement && !strcasecmp(conf->placement, "drs"));
+	vs_drs_use(conf->placement && !strcasecmp(conf->placement, "drs"),
+		   some_drs(conf));
 	/* Nodes may have been drained by us before: as at a start. */
 	if (c->observe)
 		c->started = false;

@@ -68,6 +68,7 @@ static void free_partitions(struct vs_conf *conf)
 		free(p->storage_policy);
 		free(p->annotation);
 		free(p->clone);
+		free(p->placement);
 		free(p->subnet);
 		free(p->addresses);
 		free(p->gateway);

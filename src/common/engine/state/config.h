@@ -26,6 +26,7 @@ struct vs_conf_adapter {
 struct vs_conf_partition {	/* settings for the nodes of a partition */
 	char *name, *adapter, *template_name, *retention, *latency;
 	char *storage_policy, *annotation;
+	char *placement;	/* instead of the global one; NULL: that */
 	char *clone;		/* "full", "linked", ...; NULL: full */
 	char *subnet;		/* instead of the adapter's */
 	char *addresses, *gateway, *dns, *dns_search;	/* of the first card */

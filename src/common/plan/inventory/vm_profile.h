@@ -21,6 +21,12 @@
 
 enum vs_retention { VS_RETAIN_WARM, VS_RETAIN_OFF, VS_RETAIN_DESTROY };
 
+enum vs_placement {		/* Placement= of a partition */
+	VS_PLACEMENT_GLOBAL,	/* it has none of its own */
+	VS_PLACEMENT_BALANCE, VS_PLACEMENT_PACK, VS_PLACEMENT_SPREAD,
+	VS_PLACEMENT_DRS
+};
+
 struct vs_profile {
 	const struct vs_adapter *adapter;
 	char template_name[VS_LABEL_LEN];
@@ -46,6 +52,7 @@ struct vs_profile {
 	char storage_policy[VS_UUID_LEN];	/* its id, "": none */
 	enum vs_retention retention;		/* not hashed */
 	const char *annotation;			/* nor is this; NULL: none */
+	enum vs_placement placement;		/* nor is this */
 };
 
 /* Needs template_moid; -1 if it is not resolved yet. */

@@ -145,7 +145,8 @@ struct vs_later *vs_later_begin(const struct vs_place_env *env,
 
 	l->env = *env;
 	l->w = (struct vs_work) {
-		.env = &l->env, .sums = env->sums, .classes = &l->class,
+		.env = &l->env,
+		.policy = vs_place_policy(env, like->profile), .sums = env->sums, .classes = &l->class,
 		.nclasses = 1, .fits = &l->fits, .sites = &l->site,
 		.nsites = 1,
 	};

@@ -395,11 +395,29 @@ static void prefers_init(struct vs_work *w)
 	}
 }
 
+enum vs_policy vs_place_policy(const struct vs_place_env *env,
+			       const struct vs_profile *p)
+{
+	switch (p->placement) {
+	case VS_PLACEMENT_PACK:
+		return VS_PLACE_PACK;
+	case VS_PLACEMENT_SPREAD:
+		return VS_PLACE_SPREAD;
+	case VS_PLACEMENT_BALANCE:
+	case VS_PLACEMENT_DRS:		/* DRS is asked later */
+		return VS_PLACE_BALANCE;
+	case VS_PLACEMENT_GLOBAL:
+		break;
+	}
+	return env->policy;
+}
+
 void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 		  struct vs_place_node *nodes, size_t n, bool ever)
 {
 	memset(w, 0, sizeof(*w));
 	w->env = env;
+	w->policy = n ? vs_place_policy(env, nodes[0].profile) : env->policy;
 	w->ever = ever;
 	w->nodes = nodes;
 	w->n = n;

@@ -152,7 +152,7 @@ static void classes_order(const struct vs_work *w, size_t *order)
  * it counted on may have been taken. */
 static bool place_class(struct vs_work *w, size_t cls)
 {
-	if (w->env->policy == VS_PLACE_PACK ? vs_place_packed(w, cls) :
+	if (w->policy == VS_PLACE_PACK ? vs_place_packed(w, cls) :
 	    vs_place_even(w, cls))
 		return true;
 	/* fast cores may have taken too much of a pool's CPU, hosts that see
@@ -251,7 +251,7 @@ static size_t place_all(struct vs_work *w)
 		return failed;
 	}
 	failed = place_room(w, order);
-	if (failed == w->nclasses && w->env->policy == VS_PLACE_BALANCE)
+	if (failed == w->nclasses && w->policy == VS_PLACE_BALANCE)
 		vs_place_level(w);
 	return failed;
 }

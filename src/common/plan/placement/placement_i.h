@@ -70,6 +70,7 @@ struct vs_fit {				/* a class on a site */
 
 struct vs_work {
 	const struct vs_place_env *env;
+	enum vs_policy policy;		/* of the gang */
 	bool ever;			/* static capacity: all up and empty */
 	struct vs_free_capacity *sums;
 	struct vs_free_capacity made;	/* `sums`, where the caller has none */
@@ -96,6 +97,10 @@ struct vs_work {
 void vs_work_init(struct vs_work *w, const struct vs_place_env *env,
 		  struct vs_place_node *nodes, size_t n, bool ever);
 void vs_work_free(struct vs_work *w);
+/* The policy of a gang whose first node has this profile: its partition's own, or
+ * env's. */
+enum vs_policy vs_place_policy(const struct vs_place_env *env,
+			       const struct vs_profile *p);
 /* Their parts: what a node needs, and the at-th host by name. */
 void vs_class_fill(struct vs_class *c, const struct vs_place_node *n);
 void vs_site_fill(const struct vs_work *w, size_t at, struct vs_site *s);

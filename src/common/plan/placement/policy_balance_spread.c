@@ -27,10 +27,10 @@ static struct rank rank_of(const struct vs_work *w, size_t cls, size_t site)
 		.site = site,
 	};
 
-	if (w->env->policy == VS_PLACE_SPREAD)
+	if (w->policy == VS_PLACE_SPREAD)
 		r.crowd = s->placed;
 	/* a repair asks for one host at a time: the fullest is the packed */
-	if (w->env->policy == VS_PLACE_PACK) {
+	if (w->policy == VS_PLACE_PACK) {
 		r.crowd = s->placed ? 0 : 1;
 		r.load = -r.load;
 	}
