@@ -70,6 +70,12 @@ def keys():
         TOP / "src/plugins/conf/keys.c").read_text()))
 
 
+def snippets(page):
+    """Blocks of lines of vsphere.conf."""
+    return [b for _, b in blocks(page, "text")
+            if re.match(r"(AdapterName|PartitionName|VSphereCluster)=", b)]
+
+
 def keys_of_before():
     """Those that are refused, with what to write."""
     return set(re.findall(r'^\t\{ "(\w+)", "', (

@@ -64,6 +64,25 @@ def test_no_page_names_a_key_of_before(page):
     assert not gone & set(re.findall(r"\b([A-Z]\w+)=", guide.text(page)))
 
 
+SNIPPETS = [(page, body) for page in guide.PAGES
+            for body in guide.snippets(page)]
+
+
+@pytest.mark.parametrize("page, body", SNIPPETS)
+def test_svf_conf_takes_each_snippet(page, body, tmp_path):
+    """Lines of vsphere.conf in a text, with what a file needs besides."""
+    assert len(SNIPPETS) >= 4
+    whole = [ln for ln in guide.conf("quickstart", "vsphere.conf").splitlines()
+             if not ln.startswith(("AdapterName", "PartitionName"))]
+    if "PartitionName=" not in body:
+        body += f"PartitionName=p Adapter={body.split()[0].split('=')[1]} Template=t\n"
+    (tmp_path / "vsphere.conf").write_text("\n".join(whole) + "\n" + body)
+    svf = next(pathlib.Path(os.environ["VS_ROOT"]).glob("usr/**/bin/svf"))
+    r = subprocess.run([svf, "conf", tmp_path / "vsphere.conf"], text=True,
+                       capture_output=True)
+    assert r.returncode == 0, r.stderr
+
+
 def test_the_defaults_that_are_argued_are_the_defaults():
     table = guide.text("admin/controller").split("## Defaults that were kept")[1]
     argued = [d for row in re.findall(r"^\| (`.*?) \|", table.split("\n## ")[0], re.M)
