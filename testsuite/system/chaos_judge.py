@@ -259,7 +259,7 @@ class Judge:
             if reason == "Duplicate jobid" and self.second_copy(node, at):
                 self.copies += 1
                 continue
-            if reason.endswith("its VM was switched off under a job") and \
+            if reason.endswith("its VM was powered off while a job ran") and \
                     self.forgot_the_end(node, at):
                 continue
             self.found("down", f"{node} went down or was drained: {reason}",

@@ -24,7 +24,7 @@ CYCLES = 3
 APART_S = 5             # moments further apart than that are no row
 # The core waits 32 s at most after a node's failure. A task may take its time.
 EXCUSED_S = {"last_error": 45, "action": 180, "waits": 180, "order": 180}
-UNSEEN = "vCenter doesn't show its VM"      # an administrator's to decide
+UNSEEN = "vCenter does not show its VM"      # an administrator's to decide
 FREE_FLAGS = {"CLOUD", "PLANNED", "POWERED_DOWN"}
 # Adapters that take the same VFs.
 POOLS = {a: CARDS[a][1] if CARDS[a][2] else a for a in CARDS}

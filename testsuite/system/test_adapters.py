@@ -86,7 +86,7 @@ def test_a_card_whose_port_is_down_meets_no_job(cluster):
     assert "DOWN" in node["State"].split("+")[0]
     assert "the guest says: " in node["Reason"]
     assert "not ACTIVE" in node["Reason"]
-    assert "node=vm001 boots anew on another host" in cluster.ctld_log()
+    assert "node=vm001 boots again on another host" in cluster.ctld_log()
     assert not [h for h in cluster.svf("hosts")["hosts"]
                 if h["state"] == "avoided"]    # it wasn't the hosts
     cluster.port_state("vm001", "4: ACTIVE")

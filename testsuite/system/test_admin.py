@@ -73,7 +73,7 @@ def each_in_its_state(cluster):
 def all_serve(cluster):
     out = cluster.wait_job(cluster.sbatch("-N6", script="srun hostname"), 60)
     assert set(out.split()) == set(cluster.node_names())
-    assert not re.search(r"\bbug: |is up for Slurm but its VM",
+    assert not re.search(r"\bbug: |is up in Slurm but its VM",
                          cluster.ctld_log())
 
 

@@ -150,8 +150,8 @@ def test_a_task_that_never_ends_costs_its_node_alone(fresh):
     assert row["vm_state"] == "cloning" and row["action"] == "clone"
     wait_for("the job is back in the queue", 90,
              lambda: c.job(job)["Restarts"] == "1")
-    wait_for("the log says after how long", 10, lambda: "gave up waiting for "
-             "its nodes after ProvisionTimeout=30 s: 0 of 1" in c.ctld_log())
+    wait_for("the log says after how long", 10, lambda: "its prolog "
+             "fails: after ProvisionTimeout=30 s 0 of 1" in c.ctld_log())
     wait_for("vCenter is asked to call it off", 10,
              lambda: c.calls("CancelTask") >= 1)
     assert c.calls("CloneVM_Task") == 2

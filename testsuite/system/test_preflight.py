@@ -274,7 +274,7 @@ def test_observe_plans_with_a_read_only_account_and_changes_nothing(fresh):
     c.wait_node("vm001", lambda s: "POWERED_DOWN" in s, 30)
     later = c.sbatch("-N1", "-w", "vm002", script="hostname")
     wait_for("a warm node waits too", 20,
-             lambda: "would use VMs that are on, as vm002" in c.squeue(later))
+             lambda: "would use VMs that are running, such as vm002" in c.squeue(later))
     assert c.mutating() == calls and c.names_on() == {"vm001", "vm002"}
     c.change_vsphere("Mode=observe", "Mode=manage")
     assert c.wait_job(later, 40).strip() == "vm002"

@@ -340,7 +340,7 @@ def test_a_guest_that_booted_longer_ago_than_resumetimeout_is_taken(fresh):
     assert c.job(job.id)["Restarts"] == "0"
     assert c.mutating() == calls
     job.end_well()
-    assert "boots anew" not in c.ctld_log()
+    assert "boots again" not in c.ctld_log()
     nobody_down(c)
 
 

@@ -114,9 +114,9 @@ def test_private_jobs_are_their_owners_and_roots_alone(cluster, jobs):
     # Whom it waits for is not said to who waits: what lacks, and when it comes.
     own = submit(cluster, OTHER, "-N1")
     text = wait_for("it says why", 20, lambda: re.search(
-        "VF.*(expected|sight)", svf(cluster, OTHER, "why", str(own))["text"]))
-    assert re.fullmatch(r"needs 1 sriov-roce VF, 0 free, (kept for jobs before it, )?"
-                        r"(one not in sight|expected [-0-9T:]+)", text.string), \
+        "VF.*; start ", svf(cluster, OTHER, "why", str(own))["text"]))
+    assert re.fullmatch(r"needs 1 sriov-roce VF, 0 free(, reserved for higher-priority jobs)?"
+                        r"; start (time unknown|expected [-0-9T:]+)", text.string), \
         text.string
     show = as_user(cluster, OTHER, "scontrol", "show", "job", str(own)).stdout
     assert f"Reason={text.string.replace(' ', '_')}" in show

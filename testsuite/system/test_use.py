@@ -262,7 +262,7 @@ def test_a_host_with_a_suspended_vm_is_not_empty(cluster):
     c.must("svf", "host", "drain", at)
     reason = wait_for("its node says why", 30, lambda: next(
         (r for r in [drains(c).get(ETH, "")] if "it is suspended" in r), None))
-    assert "its VM stays till the job's end" in reason, reason
+    assert "the VM stays until the job ends" in reason, reason
     shown = next(h for h in c.svf("hosts")["hosts"] if h["host"] == at)
     assert "1 VM is suspended" in str(shown), shown
     c.must("svf", "host", "drain", "--requeue", at)

@@ -107,8 +107,8 @@ def test_a_drained_host_is_a_reservation_until_its_last_job_ends(cluster):
     assert set(reservations(c)) == {"vsphere_mine", f"vsphere_{host}"}
     job.end_well()
     wait_for("it goes with the VM", 40, lambda: not of_host(c, host))
-    wait_for("the log says so", 10, lambda: f"host={host} is empty: no VM of "
-             "ours is on, safe now" in c.ctld_log())
+    wait_for("the log says so", 10, lambda: f"host={host} is empty: no managed "
+             "VM is on, safe now" in c.ctld_log())
     assert row(c, host)["safe"] and not c.is_on(node)
     c.svf("host", "resume", host)
     wait_for("its node is served again", 30, lambda: "DRAIN" not in
@@ -451,7 +451,7 @@ def test_drains_of_health_checks_are_counted_where_the_vms_were(fresh):
     third = c.names_on().pop()
     health_check(c, third)
     wait_for("the third is told", 15, lambda: f"host={E1} may be faulty: "
-             "3 nodes were drained by others" in c.ctld_log())
+             "operators or Slurm drained 3 nodes" in c.ctld_log())
     assert row(c, E1)["state"] == "up"
     c.must("scontrol", "update", f"nodename={up[1]}", "state=resume")
     wait_for("one less", 10, lambda: drained(c, E1) == 2)
@@ -472,7 +472,7 @@ def test_with_health_drains_such_a_host_takes_no_more_vms(fresh):
     wait_for("it is quarantined", 15, lambda: row(c, E1)["state"] ==
              "quarantined")
     late = c.sbatch("-N1")
-    wait_for("no VM comes there", 20, lambda: "drained by others" in
+    wait_for("no VM comes there", 20, lambda: "operators or Slurm drained" in
              c.svf("why", str(late))["text"])
     job.end_well()              # what runs there runs on
     c.must("scancel", late)

@@ -113,7 +113,7 @@ static void it_stays_and_the_node_says_why(void **st)
 
 	(void)st;
 	one_sleeps();
-	planned("\"stay\"", "it is suspended, and can be resumed on this host alone");
+	planned("\"stay\"", "the VM is suspended and can only be resumed on this host");
 	drain("esx1");
 	turns(20);
 	judged = node("vm1")->vmotion.again_ms;
@@ -121,7 +121,7 @@ static void it_stays_and_the_node_says_why(void **st)
 	assert_true(node("vm1")->vmotion.again_ms == judged);
 	assert_non_null(heard(VS_REQUEST_DRAIN, "vm1"));
 	assert_string_equal(heard(VS_REQUEST_DRAIN, "vm1")->text,
-		"host esx1 is drained by an operator; its VM stays till the job's end: it is suspended, and can be resumed on this host alone");
+		"host esx1 is drained by an operator; the VM stays until the job ends: the VM is suspended and can only be resumed on this host");
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
 	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 	assert_int_equal(node("vm1")->vmotion.state, VS_VMOTION_STAYS);
@@ -129,7 +129,7 @@ static void it_stays_and_the_node_says_why(void **st)
 	assert_int_equal(r.jobs, 1);
 	assert_int_equal(r.asleep, 1);
 	assert_true(r.safe_at == VS_TIME_NEVER);
-	assert_non_null(strstr(words, "1 job on 1 node, safe when nobody knows"));
+	assert_non_null(strstr(words, "1 job on 1 node, safe at an unknown time"));
 	assert_non_null(strstr(words, "; 1 VM is suspended"));
 }
 
@@ -162,7 +162,7 @@ static void requeue_ends_its_job_and_it_goes_off(void **st)
 	assert_int_equal(heard(VS_REQUEST_RELEASE, "vm1")->job, VS_JOB_ANY);
 	assert_int_equal(heard(VS_REQUEST_REQUEUED, NULL)->job, 7);
 	assert_non_null(strstr(heard(VS_REQUEST_REQUEUED, NULL)->text,
-			       "jobs are requeued: it is suspended"));
+			       "jobs are requeued: the VM is suspended"));
 	end_job(7, "vm1");
 	flags("vm1", GOING);
 	turns(3);
@@ -171,7 +171,7 @@ static void requeue_ends_its_job_and_it_goes_off(void **st)
 	assert_true(fake_finish(FAKE_POWER_OFF));
 	turns(3);
 	assert_int_equal(remains(words).safe_at, 0);
-	assert_string_equal(words, "no VM of ours is on, safe now");
+	assert_string_equal(words, "no managed VM is on, safe now");
 }
 
 static void an_idle_one_goes_off(void **st)

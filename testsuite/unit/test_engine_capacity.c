@@ -31,7 +31,7 @@ static size_t room(int n, const char *expected)
 	vs_shortage_text(&vs_core, ids, (size_t)n, (size_t)n, got, why, words,
 			 sizeof(words));
 	snprintf(need, sizeof(need), n == 1 ? "needs 1 sriov-roce VF, " :
-		 "needs %d sriov-roce VFs on %d nodes, ", n, n);
+		 "needs %d sriov-roce VFs, ", n);
 	assert_memory_equal(words, need, strlen(need));
 	assert_string_equal(words + strlen(need), expected);
 	return got;
@@ -77,9 +77,9 @@ static void a_gang_waits_for_the_pool_and_begins_when_room_comes(void **state)
 	begin(4, 2, 4, "warm");
 	fake_pool_mb = 4 * EACH - 1;
 	ready();
-	assert_int_equal(room(4, "room for 3: " POOL " has 4523 MB of "
+	assert_int_equal(room(4, "capacity for 3 VMs: " POOL " has 4523 MB of "
 			      "memory left, each VM needs 1131 MB"), 3);
-	refused(7, 4, "needs 4 sriov-roce VFs, room for 3 (" POOL " has 4523 "
+	refused(7, 4, "needs 4 sriov-roce VFs, capacity for 3 VMs (" POOL " has 4523 "
 		"MB of memory left, each VM needs 1131 MB)");
 	assert_null(core_ledger()->holds);
 	beat();
@@ -101,7 +101,7 @@ static void a_pool_is_told_by_the_name_it_was_given(void **state)
 	core_conf()->clusters[0].pool = vs_strdup("slurm");
 	fake_pool_mb = 1;
 	ready();
-	assert_int_equal(room(1, "room for 0: resource pool slurm of "
+	assert_int_equal(room(1, "capacity for 0 VMs: resource pool slurm of "
 			      "cluster C1 has 1 MB of memory left, each VM "
 			      "needs 1131 MB"), 0);
 	assert_int_equal(vs_node_avail(&vs_core, &core_nodes()[0]),
@@ -196,7 +196,7 @@ static void a_gang_waits_for_the_datastore_and_begins_when_room_comes(
 	fake_disk_mb = 10000;
 	fake_store_mb = 39999;
 	ready();
-	assert_int_equal(room(4, "room for 3: datastore vsan has 39999 "
+	assert_int_equal(room(4, "capacity for 3 VMs: datastore vsan has 39999 "
 			      "MB free, 1 VM needs 10000 MB for disks and swap "
 			      "files"), 3);
 	refused(7, 4, "datastore vsan has 39999 MB free, 4 VMs need 40000 MB "
@@ -287,7 +287,7 @@ static void a_vm_that_exists_starts_beside_a_full_datastore(void **state)
 	powered_down("vm1");
 	fake_store_mb = 0;
 	beat();
-	assert_int_equal(room(3, "room for 1: datastore vsan has 0 MB "
+	assert_int_equal(room(3, "capacity for 1 VM: datastore vsan has 0 MB "
 			      "free, 1 VM needs 10000 MB for disks and swap "
 			      "files"), 1);
 	assert_int_equal(job_begin(2, "vm2", NULL), -1);

@@ -11,7 +11,7 @@ static int lines, gone;
 static void heard_log(enum vs_log_level level, const char *line)
 {
 	lines += level == VS_LOG_ERROR && strstr(line, "gets no job: ");
-	gone += strstr(line, "no foreign VM stands in its place") != NULL;
+	gone += strstr(line, "no foreign VM has its name") != NULL;
 }
 
 static struct vs_node *node(void)
@@ -46,7 +46,7 @@ static void it_is_named_once_with_its_path_and_the_remedy(void **state)
 	vs_str_replace(&core_conf()->folder, "slurm");
 	turns(20);
 	assert_string_equal(node()->foreign,
-		"a foreign VM stands in its place: /DC0/vm/slurm/vm1 was not made by slurm-vsphere; rename it, or move it to another folder");
+		"a foreign VM has the node's name: /DC0/vm/slurm/vm1 was not made by slurm-vsphere; rename that VM, or move it to another folder");
 	assert_string_equal(vs_node_blocked(&vs_core, node()), node()->foreign);
 	assert_int_equal(lines, 1);
 	assert_int_equal(gone, 0);
@@ -67,7 +67,7 @@ static void one_that_cannot_be_read_is_not_called_anybodys(void **state)
 	turns(3);
 	assert_null(strstr(node()->foreign, "was not made"));
 	assert_non_null(strstr(node()->foreign, "vCenter cannot read "));
-	assert_non_null(strstr(node()->foreign, "may be its VM or a foreign one"));
+	assert_non_null(strstr(node()->foreign, "may be the node's VM or a foreign VM"));
 	assert_non_null(vs_node_blocked(&vs_core, node()));
 	/* when it can be read it is named for what it is */
 	connected(vm, true);

@@ -143,7 +143,7 @@ static void an_operators_note_is_in_no_jobs_words(void **st)
 	ready();
 	drain("esx1", note);
 	assert_string_equal(vs_exclusion_note(&vs_core),
-		"; 1 host is left out (esx1: drained by an operator)");
+		"; 1 host excluded (esx1: drained by an operator)");
 	h = vs_host_get(core_inv(), "host-1");
 	assert_true(vs_exclusion_explain(&vs_core, h, NULL, why, sizeof(why)));
 	assert_string_equal(why, "drained by an operator");
@@ -154,7 +154,7 @@ static void an_operators_note_is_in_no_jobs_words(void **st)
 		       VS_EXCLUDED_FOREVER,
 		       "maintenance planned for 2026-11-23T10:00: ask Doe");
 	assert_string_equal(vs_exclusion_note(&vs_core),
-		"; 1 host is left out (esx1: maintenance planned for 2026-11-23T10:00)");
+		"; 1 host excluded (esx1: maintenance planned for 2026-11-23T10:00)");
 	/* a cause that slurm-vsphere found is no note */
 	resume("esx1");
 	vs_exclude_set(VS_EXCLUDED_FAILED, "host-1", NULL,

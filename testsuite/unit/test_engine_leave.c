@@ -87,7 +87,7 @@ static void a_host_is_safe_when_they_are_gone(void **st)
 	assert_int_equal(r.nodes, 0);
 	assert_true(r.safe_at > 0);
 	vs_remaining_vms_text(&r, words, sizeof(words));
-	assert_string_equal(words, "2 VMs leave with their jobs running");
+	assert_string_equal(words, "2 VMs move away with their jobs running");
 	assert_true(fake_finish(FAKE_RELOCATE) && fake_finish(FAKE_RELOCATE));
 	turns(2);
 	vs_host_remaining_vms(&vs_core, h, &r);

@@ -171,7 +171,7 @@ static void an_order_for_nodes_that_are_gone_meanwhile_is_refused(void **state)
 			continue;
 		assert_string_equal(did(rows, i), "refused");
 		assert_string_equal(said(rows, i),
-			"changed while the order was given: there is no such node any more; give it again");
+			"the node changed during the request: the node no longer exists; repeat the command");
 	}
 	order_end();
 }
@@ -209,7 +209,7 @@ static void nothing_is_ordered_by_an_inventory_that_is_none_any_more(void **stat
 		assert_string_equal(did(rows, 0), "off");
 		assert_string_equal(did(rows, NODES - 1), "refused");
 		assert_non_null(strstr(said(rows, NODES - 1), i ?
-			"Mode=observe" : "inventory is not loaded; give it again"));
+			"Mode=observe" : "inventory is not loaded; repeat the command"));
 		assert_false(vs_vm_actions_any(&node(LAST)->orders));
 		core_set_observe(false);
 		order_end();

@@ -243,7 +243,7 @@ static void what_lacks_is_said_in_the_words_of_a_waiting_job(void **state)
 	doc = asked("vm[1-4]");
 	assert_false(vs_j_bool(vs_j_get(vs_j_root(&doc), "served")));
 	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "text")),
-			    "needs 4 sriov-roce VFs on 4 nodes, 3 free");
+			    "needs 4 sriov-roce VFs, 3 free");
 	assert_string_equal(vs_j_str(vs_j_get(row(&doc, 0), "do")), "wait");
 	assert_int_equal(number(&doc, "seconds"), -1);
 	vs_jdoc_free(&doc);

@@ -171,11 +171,11 @@ static void a_shortage_is_told_in_nodes_and_their_vfs(void **st)
 	assert_int_equal(vs_query_capacity(&vs_core, want, 1, NULL, why,
 					   sizeof(why)), 0);
 	vs_shortage_text(&vs_core, want, 1, 1, 0, why, words, sizeof(words));
-	assert_string_equal(words, "needs 2 other VFs on 1 node, room for 0");
+	assert_string_equal(words, "needs 2 other VFs on 1 node, capacity for 0 VMs");
 	/* of several kinds it is nodes that lack */
 	want[1] = id("vm1");
 	vs_shortage_text(&vs_core, want, 2, 2, 1, why, words, sizeof(words));
-	assert_string_equal(words, "needs 2 nodes, room for 1");
+	assert_string_equal(words, "needs 2 nodes, capacity for 1 VM");
 }
 
 /* Also what takes it beside its VF (ExtraDevice=). */

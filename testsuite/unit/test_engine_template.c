@@ -37,7 +37,7 @@ static void no_job_begins_while_its_template_is_missing(void **state)
 	assert_string_equal(err.text, GONE);
 	assert_int_equal(vs_job_begin(&vs_core, 7, 0, &one, 1, &err), -1);
 	assert_int_equal(err.code, VS_E_SHORTAGE);
-	assert_string_equal(err.text, "node vm1 cannot be served now: " GONE);
+	assert_string_equal(err.text, "node vm1 cannot get a VM now: " GONE);
 	assert_true(vs_query_ever(&vs_core, &one, 1, &err));
 	fake_template("vm-new", NULL);
 	turn();

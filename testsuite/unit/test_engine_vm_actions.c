@@ -187,7 +187,7 @@ static void nothing_is_done_for_a_list_with_an_unknown_node(void **st)
 	(void)st;
 	begin_idle("warm");
 	assert_int_equal(order("evict", "vm[1-2]", ""), VS_E_GONE);
-	assert_string_equal(said, "no such node: vm2 (nothing is done)");
+	assert_string_equal(said, "no such node: vm2 (nothing was changed)");
 	assert_int_equal(order("evict", "vm[1-", ""), VS_E_REQUEST);
 	assert_int_equal(order("rebuild", "vm1,vm9", ""), VS_E_GONE);
 	assert_false(vs_vm_actions_any(&node("vm1")->orders));
@@ -203,7 +203,7 @@ static void a_vm_that_is_not_ours_is_refused(void **st)
 	vs_strlcpy(vs_vm_get_named(core_inv(), core_folder(), "vm1")->
 		   mark.cluster, "x", 2);
 	must_do("rebuild", "vm1", "refused");
-	assert_non_null(strstr(said, "not ours"));
+	assert_non_null(strstr(said, "not managed by slurm-vsphere"));
 	assert_false(vs_vm_actions_any(&node("vm1")->orders));
 }
 

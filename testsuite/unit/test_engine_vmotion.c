@@ -60,7 +60,7 @@ static void sriov_stays_and_the_node_says_why(void **st)
 	turns(100);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);
 	assert_string_equal(heard(VS_REQUEST_DRAIN, "vm1")->text,
-		"host esx1 is drained by an operator; its VM stays till the job's end: vmotion: type sriov allows it in no release");
+		"host esx1 is drained by an operator; the VM stays until the job ends: vmotion: type sriov allows it in no release");
 	assert_int_equal(node_job(node("vm1")), 7);
 	assert_null(heard(VS_REQUEST_RELEASE, NULL));
 }

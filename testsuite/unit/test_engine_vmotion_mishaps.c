@@ -163,7 +163,7 @@ static void a_host_to_which_one_comes_is_not_empty(void **st)
 			      &r);
 	assert_int_equal(r.moves, 1);
 	vs_remaining_vms_text(&r, words, sizeof(words));
-	assert_string_not_equal(words, "no VM of ours is on, safe now");
+	assert_string_not_equal(words, "no managed VM is on, safe now");
 }
 
 /* Its patience begins with the maintenance, not with the drain. */

@@ -73,7 +73,7 @@ static int lines;
 static void count_stays(enum vs_log_level level, const char *line)
 {
 	(void)level;
-	lines += strstr(line, "stays where it is") != NULL;
+	lines += strstr(line, "its VM stays on its host") != NULL;
 }
 
 /* They are looked for again and again, some in a turn: who isn't in this one

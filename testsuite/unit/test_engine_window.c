@@ -120,7 +120,7 @@ static void safe_is_when_the_last_job_ends(void **st)
 	vs_host_remaining_vms(&vs_core, h, &r);
 	assert_true(r.safe_at == VS_TIME_NEVER);
 	vs_remaining_vms_text(&r, words, sizeof(words));
-	assert_non_null(strstr(words, "2 jobs on 3 nodes, safe when nobody"));
+	assert_non_null(strstr(words, "2 jobs on 3 nodes, safe at an unknown time"));
 	vs_forecast_job_end(&vs_core, 7, in_s(400L * 24 * 3600)); /* no limit */
 	vs_host_remaining_vms(&vs_core, h, &r);
 	assert_true(r.safe_at == VS_TIME_NEVER);

@@ -103,7 +103,7 @@ static void what_is_kept_for_others_is_no_room(void **state)
 	nodes_are("012");
 	bit_set_all(bits);
 	assert_int_equal(ask(SELECT_MODE_RUN_NOW, 4, 4, 4), ESLURM_NODES_BUSY);
-	assert_string_equal(w.why, ", kept for jobs before it");
+	assert_string_equal(w.why, ", reserved for higher-priority jobs");
 	assert_true(w.need == 4 && w.have == 8);
 	assert_int_equal(w.lacks, VS_PENDING_TURN);
 	for (int i = 0; i < 3; i++)		/* jobs run on these */
@@ -142,7 +142,7 @@ static void no_room_and_none_to_spare_is_kept_for_others_too(void **state)
 		ask(modes[i], 1, 1, 1);
 		assert_int_equal(w.refused, 2 * i + 1);
 		assert_int_equal(w.lacks, VS_PENDING_TURN);
-		assert_string_equal(w.why, ", kept for jobs before it");
+		assert_string_equal(w.why, ", reserved for higher-priority jobs");
 		assert_true(w.need == 1 && w.have == 0);
 		/* no job is before it: it waits for VFs, not for its turn */
 		w.left = NODES;

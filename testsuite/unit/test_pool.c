@@ -104,7 +104,7 @@ static void a_gang_of_four_does_not_fit_into_a_pool_for_three(void **state)
 	host("esx01", "c1", 4);
 	host("esx02", "c1", 4);
 	pool("c1", -1, 4 * EACH - 1);
-	refused(4, "needs 4 sriov-roce VFs, room for 3 (resource pool of c1 has "
+	refused(4, "needs 4 sriov-roce VFs, capacity for 3 VMs (resource pool of c1 has "
 		"33479 MB of memory left, each VM needs 8370 MB)");
 	assert_null(gang[0].host);
 	assert_int_equal(place(3), 0);
@@ -176,8 +176,8 @@ static void each_cluster_has_its_pool(void **state)
 		assert_int_equal(place(5), 0);
 		assert_int_equal(on("esx03", 5), 2);
 		assert_int_equal(place(6), -1);
-		assert_string_equal(err.text, "needs 6 sriov-roce VFs, room "
-			"for 5 (resource pool of c1 has 25110 MB of memory "
+		assert_string_equal(err.text, "needs 6 sriov-roce VFs, capacity "
+			"for 5 VMs (resource pool of c1 has 25110 MB of memory "
 			"left, each VM needs 8370 MB; resource pool of c2 has "
 			"16740 MB of memory left, each VM needs 8370 MB)");
 	}
@@ -194,7 +194,7 @@ static void a_pool_is_named_beside_hosts_that_lack_something_else(void **state)
 	host("esx02", "c2", 1);
 	pool("c1", -1, EACH);
 	assert_int_equal(place(3), -1);
-	assert_string_equal(err.text, "needs 3 sriov-roce VFs, room for 2 "
+	assert_string_equal(err.text, "needs 3 sriov-roce VFs, capacity for 2 VMs "
 		"(resource pool of c1 has 8370 MB of memory left, each VM "
 		"needs 8370 MB; esx02: no free VF)");
 	for (int i = 3; i < 10; i++) {
@@ -202,7 +202,7 @@ static void a_pool_is_named_beside_hosts_that_lack_something_else(void **state)
 		host(name, "c1", 4);
 	}
 	assert_int_equal(place(3), -1);
-	assert_string_equal(err.text, "needs 3 sriov-roce VFs, room for 2 "
+	assert_string_equal(err.text, "needs 3 sriov-roce VFs, capacity for 2 VMs "
 		"(resource pool of c1 has 8370 MB of memory left, each VM "
 		"needs 8370 MB; 1 host: no free VF)");
 }
@@ -227,7 +227,7 @@ static void a_pools_cpu_matters_to_a_reservation_only(void **state)
 	pool("c1", 3 * 8000 - 1, -1);
 	assert_int_equal(place(4), 0);
 	w.p_roce.latency_high = true;	/* 4 vCPUs of 2000 MHz */
-	refused(4, "needs 4 sriov-roce VFs, room for 2 (resource pool of c1 has "
+	refused(4, "needs 4 sriov-roce VFs, capacity for 2 VMs (resource pool of c1 has "
 		"23999 MHz of CPU left, each VM needs 8000 MHz)");
 	assert_int_equal(room("resource pool of c1 has 23999 MHz of CPU left, "
 			      "each VM needs 8000 MHz"), 2);
@@ -318,7 +318,7 @@ static void beside_other_vms_cpu_may_not_be_enough_for_all(void **state)
 	assert_int_equal(place(2), 0);
 	gang[2].profile = &small;
 	assert_int_equal(place(3), -1);
-	assert_non_null(strstr(err.text, "beside 1 other VM, room for 3 (resource "
+	assert_non_null(strstr(err.text, "beside 1 other VM, capacity for 3 VMs (resource "
 			       "pool of c1 has 12000 MHz of CPU left, each VM "
 			       "needs 4000 MHz)"));
 }

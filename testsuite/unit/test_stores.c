@@ -339,7 +339,7 @@ static void a_gang_larger_than_the_largest_goes_on_several(void **state)
 		assert_int_equal(lie_on("ds-a", 5), 3);
 		assert_int_equal(lie_on("ds-b", 5), 2);
 		assert_int_equal(place(6), -1);
-		assert_non_null(strstr(err.text, "room for 5 (datastore a has 30720 MB free, each VM needs 10240 MB for disks and swap file; datastore b has 30719 MB free"));
+		assert_non_null(strstr(err.text, "capacity for 5 VMs (datastore a has 30720 MB free, each VM needs 10240 MB for disks and swap file; datastore b has 30719 MB free"));
 	}
 }
 

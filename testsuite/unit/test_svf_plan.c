@@ -186,7 +186,7 @@ static void people_see_what_a_job_would_wait_for(void **state)
 {
 	VS_FREE char *text = vs_asprintf(
 		"{\"time\":%lld,\"served\":false,"
-		"\"text\":\"needs 4 sriov-roce VFs on 4 nodes, 3 free\","
+		"\"text\":\"needs 4 sriov-roce VFs, 3 free\","
 		"\"after_idle\":true,\"give_way\":[\"vm003\",\"vm\\u001b7\"],"
 		"\"nodes\":[],\"calls\":0}",
 		(long long)local(0, 0));
@@ -197,7 +197,7 @@ static void people_see_what_a_job_would_wait_for(void **state)
 	assert_int_equal(svf("plan -N4"), 0);
 	stage_report_text[PLAN] = NULL;
 	assert_string_equal(out,
-"waits: needs 4 sriov-roce VFs on 4 nodes, 3 free\n"
+"waits: needs 4 sriov-roce VFs, 3 free\n"
 "idle VMs are powered off for it first: vm003, vm?7\n"
 "Slurm expects it to start at 2026-11-22T00:10:00 on vm[001-004] in partition roce\n");
 }

@@ -149,7 +149,7 @@ static void job_who(struct top_line *l, const struct top_job *j, int mark)
 	top_put(l, TOP_PLAIN | mark, " %-8s %-8s", j->user, j->partition);
 }
 
-/* "  4712  bob  roce  14:30  needs 4 sriov-roce VFs on 4 nodes, 3 free" */
+/* "  4712  bob  roce  14:30  needs 4 sriov-roce VFs, 3 free" */
 static void waiting_put(struct top_lines *out, const struct top_view *v,
 			const struct top_job *j, int mark)
 {

@@ -229,7 +229,7 @@ static void why_not(struct vs_core *c, const struct vs_node *n,
 		vs_err_set(err, VS_E_SHORTAGE, "node %s: %s", n->name,
 			   why.text);
 	else
-		vs_err_set(err, VS_E_SHORTAGE, "node %s cannot be served now",
+		vs_err_set(err, VS_E_SHORTAGE, "node %s cannot get a VM now",
 			   n->name);
 }
 

@@ -135,7 +135,7 @@ void vs_need_text(struct vs_core *c, const int *ids, size_t n, size_t need,
 		snprintf(beside, sizeof(beside), " with %zu %s %s%s", more,
 			 a->with->name, vs_adapter_type_info(a->with)->unit,
 			 more == 1 ? "" : "s");
-	if (vf && all + more > 1)
+	if (vf && all + more > need)
 		snprintf(nodes, sizeof(nodes), " on %zu node%s", need,
 			 need == 1 ? "" : "s");
 	snprintf(out, size, "needs %zu %s%s%s%s%s%s", all,
@@ -156,40 +156,30 @@ void vs_shortage_text(struct vs_core *c, const int *ids, size_t n, size_t need,
 		return;
 	}
 	vs_need_text(c, ids, n, need, needs, sizeof(needs));
-	/* "free" is what they are that nothing else is in the way of */
+	/* VFs are called free where nothing else keeps VMs from them. */
 	if (!a || vs_adapter_total(a) > 1 || why[0] == ':')
-		snprintf(out, size, "%s, room for %zu%s", needs, have, why);
+		snprintf(out, size, "%s, capacity for %zu VM%s%s", needs, have,
+			 have == 1 ? "" : "s", why);
 	else
 		snprintf(out, size, "%s, %zu free%s", needs, have, why);
-}
-
-static const char *ordinal(size_t n)
-{
-	if (n / 10 % 10 == 1)
-		return "th";
-	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" :
-	       n % 10 == 3 ? "rd" : "th";
 }
 
 void vs_estimate_text(const struct vs_pending *r, char *out, size_t size)
 {
 	int64_t now = vs_wall_ms() / 1000;
-	char which[32] = "", at[32];
+	char at[32];
 
 	vs_strlcpy(out, r->why, size);
 	if (r->expected <= now)
 		return;
-	if (r->need > 1)
-		snprintf(which, sizeof(which), " %zu%s", r->need,
-			 ordinal(r->need));
 	vs_clock_text(r->expected, at, sizeof(at));
 	/* a cut reason is worth more than a cut time */
 	if (r->expected - now >= VS_START_UNKNOWN / 12)
-		snprintf(out, size, "%.*s,%s not in sight", (int)size - 64,
-			 r->why, which[0] ? which : " one");
+		snprintf(out, size, "%.*s; start time unknown", (int)size - 64,
+			 r->why);
 	else
-		snprintf(out, size, "%.*s,%s expected %s", (int)size - 64,
-			 r->why, which, at);
+		snprintf(out, size, "%.*s; start expected %s", (int)size - 64,
+			 r->why, at);
 }
 
 void vs_estimate_forget(struct vs_pending *r)

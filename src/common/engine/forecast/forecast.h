@@ -60,7 +60,7 @@ void vs_estimate_tested(struct vs_core *c, struct vs_pending *r);
 void vs_estimate_update(struct vs_core *c, struct vs_pending *r,
 			int64_t now_ms);
 int64_t vs_estimate_start(const struct vs_pending *r);	/* 0: unknown */
-/* "needs 4 sriov-roce VFs on 4 nodes", which are like these. */
+/* "needs 4 sriov-roce VFs", which are like these. */
 void vs_need_text(struct vs_core *c, const int *ids, size_t n, size_t need,
 		  char *out, size_t size);
 /* "..., 3 free": have and why as api.h's refused() has them. */

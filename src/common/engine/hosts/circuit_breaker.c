@@ -78,7 +78,7 @@ static void trip(struct vs_core *c, struct vs_breaker *b, const char *why,
 	if (pause > VS_BREAKER_MAX_MS)
 		pause = VS_BREAKER_MAX_MS;
 	if (b->trips)
-		snprintf(text, sizeof(text), "failed again when tried: %s",
+		snprintf(text, sizeof(text), "the trial VM failed to start: %s",
 			 why);
 	else
 		snprintf(text, sizeof(text),
@@ -88,7 +88,7 @@ static void trip(struct vs_core *c, struct vs_breaker *b, const char *why,
 	b->nnodes = 0;
 	b->trial[0] = '\0';
 	vs_exclude_set(VS_EXCLUDED_BROKEN, b->host, NULL, now_ms + pause, text);
-	vs_error("host=%s takes no VM for %lld min, then a single one is tried (svf host resume %s, when it is mended): %s",
+	vs_error("host=%s gets no VM for %lld min, then one trial VM (once the host is fixed: svf host resume %s): %s",
 		 name_of(c, b->host), (long long)(pause / 60000),
 		 name_of(c, b->host), text);
 }
@@ -140,7 +140,7 @@ void vs_breaker_cleared(const char *host, const char *node)
 void vs_breaker_served(struct vs_core *c, const char *host)
 {
 	if (vs_breaker_end(host))
-		vs_info("host=%s serves again: a VM has started on it",
+		vs_info("host=%s gets VMs again: the trial VM has started",
 			name_of(c, host));
 }
 
@@ -168,7 +168,7 @@ void vs_breaker_tried(const struct vs_host *h,
 		return;
 	vs_strlcpy(b->trial, node, sizeof(b->trial));
 	vs_avoids_changed();
-	vs_info("host=%s is tried with node=%s", h->name, node);
+	vs_info("host=%s gets a trial VM node=%s", h->name, node);
 }
 
 /* Trials whose node went elsewhere, or is wanted no more. */

@@ -83,16 +83,16 @@ static void judge(struct vs_core *c, const char *host, int nodes)
 	char why[160];
 
 	snprintf(why, sizeof(why),
-		 "%d nodes were drained by others while their VMs ran here",
+		 "operators or Slurm drained %d nodes while their VMs ran here",
 		 nodes);
 	if (most && nodes >= most &&
 	    !vs_exclusion_find(VS_EXCLUDED_DRAINS, host)) {
-		vs_error("host=%s takes no VM until they are resumed, or svf host resume %s: %s (HostDrainThreshold=%d)",
+		vs_error("host=%s gets no VM until these nodes are resumed or an operator runs svf host resume %s: %s (HostDrainThreshold=%d)",
 			 name, name, why, most);
 		vs_exclude_set(VS_EXCLUDED_DRAINS, host, NULL,
 			       VS_EXCLUDED_FOREVER, why);
 	} else if (!most && nodes == VS_BREAKER_NODES) {
-		vs_error("host=%s may be faulty: %s; it goes on taking VMs (svf host drain %s ends that)",
+		vs_error("host=%s may be faulty: %s; it still gets VMs (to stop that: svf host drain %s)",
 			 name, why, name);
 	}
 }
@@ -125,7 +125,7 @@ void vs_health_limit(struct vs_core *c, int was)
 	vs_state_file_dirty();
 	while ((a = first_unjustified(most))) {
 		h = vs_host_get(&c->inv, a->moid);
-		vs_info("host=%s takes VMs again: HostDrainThreshold=%d, and nodes=%d were drained by others there",
+		vs_info("host=%s gets VMs again: HostDrainThreshold=%d, operators or Slurm drained nodes=%d there",
 			h ? h->name : a->moid, most,
 			vs_health_drains(a->moid));
 		vs_strlcpy(moid, a->moid, sizeof(moid));
@@ -154,7 +154,7 @@ void vs_health_observe(struct vs_core *c, struct vs_node *n)
 		vs_strlcpy(n->drained_on, NOWHERE, sizeof(n->drained_on));
 		return;
 	}
-	vs_info("node=%s was drained or set down by others, its VM is on host=%s: nodes=%d there",
+	vs_info("node=%s was drained or set DOWN by an operator or Slurm, its VM is on host=%s: nodes=%d there",
 		n->name, h->name, vs_health_drains(h->moid) + 1);
 	judge(c, h->moid, note(n, h->moid)->nodes);
 }

@@ -277,8 +277,8 @@ const char *vs_exclusion_note(struct vs_core *c)
 	}
 	if (first)
 		snprintf(vs_hosts.avoid_note, sizeof(vs_hosts.avoid_note),
-			 "; %d host%s left out (%.56s: %.80s)", n,
-			 n == 1 ? " is" : "s are", name, first);
+			 "; %d host%s excluded (%.56s: %.80s)", n,
+			 n == 1 ? "" : "s", name, first);
 	return vs_hosts.avoid_note;
 }
 

@@ -169,7 +169,7 @@ void vs_pf_change_observe(struct vs_host *h)
 		drifted += why[i][0] != '\0';
 		same += a && !strcmp(a->why, why[i]);
 		if (why[i][0] && (!a || strcmp(a->why, why[i])))
-			vs_error("host=%s pf=%s %s: it takes no VM until somebody has looked and said svf host resume %s",
+			vs_error("host=%s pf=%s %s: the PF gets no VM until an operator has checked it and runs svf host resume %s",
 				 h->name, pf->pci, why[i], h->name);
 		if (!why[i][0])
 			remember(p, pf);
@@ -200,7 +200,7 @@ void vs_pf_change_overcommit(struct vs_core *c, struct vs_host *h)
 		vs_ledger_pf_use(&c->ledger, &c->inv, h, &h->pfs[i],
 				 c->folder, c->cluster_id, &use);
 		if (vs_pf_over(&use))
-			vs_error("host=%s pf=%s has %d VFs now, %d are in use or promised: over-committed, VMs that run are left alone",
+			vs_error("host=%s pf=%s has %d VFs now, %d are in use or reserved: over-committed, running VMs are left alone",
 				 h->name, h->pfs[i].pci, use.total,
 				 use.total - use.free);
 	}

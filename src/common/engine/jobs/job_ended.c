@@ -16,7 +16,7 @@ void vs_boot_cancel(struct vs_node *n)
 		return;
 	vs_node_release(n, true);
 	vs_outbox_post(VS_REQUEST_RELEASE, n->name, 0, false,
-		       "the job it was powered up for is gone");
+		       "the job that waited for the node has ended");
 }
 
 /*

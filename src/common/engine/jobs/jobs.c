@@ -103,7 +103,7 @@ int vs_job_place(struct vs_core *c, struct vs_node *node, enum vs_avail avail,
 	if (!why)
 		why = vs_clone_blocked(c, node);
 	return vs_err_set(err, VS_E_SHORTAGE,
-			  "node %s cannot be served now%s%s", node->name,
+			  "node %s cannot get a VM now%s%s", node->name,
 			  why ? ": " : "", why ? why : "");
 }
 

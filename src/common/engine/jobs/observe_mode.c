@@ -23,7 +23,7 @@ const char *vs_observe_blocked(const struct vs_core *c)
 	return c->blocked[0] ? c->blocked :
 		c->unserved[0] ? c->unserved :
 		c->vc_state[0] ? c->vc_state :
-		!c->ready ? "vCenter is being read" : NULL;
+		!c->ready ? "vCenter's inventory is being read" : NULL;
 }
 
 int vs_observe_place(struct vs_core *c, struct vs_node *n,
@@ -100,7 +100,7 @@ void vs_observe_text(struct vs_core *c, const struct vs_pending *r, char *out,
 	else if (nplace)
 		say_places(at, nplace, &b);
 	else if (n)
-		vs_buf_printf(&b, "would use VMs that are on, as %s",
+		vs_buf_printf(&b, "would use VMs that are running, such as %s",
 			      nodes[0]->name);
 	else
 		vs_buf_printf(&b, "nothing is changed in vCenter");

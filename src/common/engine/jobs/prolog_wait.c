@@ -47,7 +47,7 @@ static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
 	if (!vs_changes_permitted() || now_ms - w->since_ms <
 	    (int64_t)c->conf->prolog_timeout_s * 1000)
 		return false;
-	vs_error("JobId=%u gave up waiting for its nodes after ProvisionTimeout=%d s: %zu of %zu are up",
+	vs_error("JobId=%u its prolog fails: after ProvisionTimeout=%d s %zu of %zu nodes are up",
 		 w->job, c->conf->prolog_timeout_s, up, w->n);
 	*ok = false;
 	return true;

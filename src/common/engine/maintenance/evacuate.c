@@ -41,7 +41,7 @@ static bool stays(struct vs_node *n, const char *why, int64_t again_ms)
 
 	if (m->state != VS_VMOTION_STAYS ||
 	    strncmp(m->why, why, sizeof(m->why) - 1))
-		vs_info("node=%s its VM stays where it is JobId=%u: %s",
+		vs_info("node=%s its VM stays on its host JobId=%u: %s",
 			n->name, n->claims.job, why);
 	m->state = VS_VMOTION_STAYS;
 	vs_strlcpy(m->why, why, sizeof(m->why));
@@ -55,10 +55,10 @@ int vs_vmotion_may(struct vs_core *c, const struct vs_node *n,
 	if (!c->conf->vmotions_max)
 		return vs_err_set(err, VS_E_CONFIG, "MaxVmotionsPerHost=0");
 	if (strlen(n->name) + 1 >= VS_NAME_LEN)
-		return vs_err_set(err, VS_E_CONFIG, "its name is too long");
+		return vs_err_set(err, VS_E_CONFIG, "the node's name is too long");
 	if (vm && vm->power == VS_POWER_SUSPENDED)
 		return vs_err_set(err, VS_E_STATE,
-				  "it is suspended, and can be resumed on this host alone");
+				  "the VM is suspended and can only be resumed on this host");
 	return vs_capability_check(c, n, vm, VS_OPERATION_VMOTION, NULL, err);
 }
 
@@ -156,7 +156,7 @@ bool vs_vmotion_leaves(struct vs_core *c, struct vs_node *n,
 		if (!m->since_ms)
 			m->since_ms = now_ms;
 		if (now_ms - m->since_ms >= DRS_MS)
-			return stays(n, "DRS is fully automated, and hasn't moved it",
+			return stays(n, "DRS is fully automated but has not moved the VM",
 				     now_ms + ROOM_MS);
 		m->state = VS_VMOTION_DRS;
 		m->again_ms = now_ms + AGAIN_MS;
@@ -231,7 +231,7 @@ static void arrived(struct vs_node *n, const char *was,
 		vs_vmotions.others++;
 	vs_info("node=%s has moved by vMotion JobId=%u host=%s from=%s%s",
 		n->name, n->claims.job, vm->host_ptr->name, was,
-		ours ? "" : ", not by us");
+		ours ? "" : ", not by slurm-vsphere");
 	n->drain.at_ms = INT64_MIN / 2;	/* our drain goes at once */
 	vs_assignment_moved(n->claims.job);
 	for (size_t i = 0; i < n->claims.nbeside; i++)
@@ -248,7 +248,7 @@ static void elsewhere(struct vs_core *c, struct vs_node *n,
 	struct vs_err err;
 
 	if (h->state != VS_CLAIM_IN_USE) {
-		vs_info("node=%s runs on another host than was chosen: host=%s",
+		vs_info("node=%s its VM runs on a host that slurm-vsphere did not choose: host=%s",
 			n->name, vm->host_ptr->name);
 		return;
 	}
@@ -257,7 +257,7 @@ static void elsewhere(struct vs_core *c, struct vs_node *n,
 		return;
 	}
 	vs_err_set(&err, VS_E_STATE,
-		   "its VM was on %s and is on %s now: with a passthrough card only a restart does that; set HA's restart priority to disabled for the VMs of this folder",
+		   "its VM was on %s and is on %s now: a VM with a passthrough device changes its host only by a restart; disable HA's restart priority for the VMs of this folder",
 		   was, vm->host_ptr->name);
 	vs_retry_error(n, &err);
 	vs_error("node=%s %s", n->name, err.text);

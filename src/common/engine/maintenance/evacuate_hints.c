@@ -101,6 +101,6 @@ void vs_vmotion_adopted(struct vs_core *c, struct vs_node *n,
 	n->vmotion.state = VS_VMOTION_GOES;
 	vs_strlcpy(n->vmotion.to, to->moid, sizeof(n->vmotion.to));
 	vs_strlcpy(n->vmotion.vm, vm->moid, sizeof(n->vmotion.vm));
-	vs_info("node=%s moves by vMotion since before this start host=%s",
+	vs_info("node=%s its VM has moved by vMotion since before this start host=%s",
 		n->name, to->name);
 }

@@ -141,7 +141,7 @@ static const char *stays(struct plan *p, struct vs_node *n, struct vs_err *err)
 		return why;
 	k = kind_of(p, n, false);
 	if (!k)
-		return "VMs of too many kinds are on the host to look for all their room at once";
+		return "the host has VMs of too many types to check the capacity for all of them together";
 	return k->told < k->moves && ++k->told ? NULL : k->why;
 }
 

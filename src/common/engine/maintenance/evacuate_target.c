@@ -169,13 +169,13 @@ static const char *unfit(const struct ask *a, const struct vs_host *h,
 	const char *store = vs_vm_datastore(a->c, a->vm);
 
 	if (h == a->vm->host_ptr)
-		return "it is there now";
+		return "the VM is on this host now";
 	if (strcmp(h->cluster, a->vm->host_ptr->cluster))
-		return "of another cluster";
+		return "in another cluster";
 	if (store && !vs_host_has_store(h, store))
-		return "doesn't see its datastore";
+		return "does not mount the VM's datastore";
 	if (!strcmp(h->moid, a->n->vmotion.not_to))
-		return "vCenter has just refused to move it there";
+		return "vCenter has just refused to move the VM there";
 	return vs_capability_check(a->c, a->n, a->vm, VS_OPERATION_VMOTION, h,
 				   err) ?
 		       err->text :
@@ -236,7 +236,7 @@ static int place(struct ask *a, struct vs_place_node *at, bool *busy,
 	if (vs_place(&env, at, 1, err))
 		return -1;
 	return at->moves ? vs_err_set(err, VS_E_SHORTAGE,
-				      "no other host sees its datastore") : 0;
+				      "no other host mounts the VM's datastore") : 0;
 }
 
 enum vs_target vs_vmotion_target(struct vs_core *c, struct vs_node *n,

@@ -131,8 +131,8 @@ void vs_remaining_vms_text(const struct vs_remaining_vms *r, char *out,
 
 	if (r->moves)
 		len = (size_t)snprintf(others, sizeof(others),
-				       "; %zu VM%s with %s running", r->moves,
-				       r->moves == 1 ? " leaves" : "s leave",
+				       "; %zu VM%s away with %s running", r->moves,
+				       r->moves == 1 ? " moves" : "s move",
 				       r->moves == 1 ? "its job" : "their jobs");
 	if (r->asleep)
 		len += (size_t)snprintf(others + len, sizeof(others) - len,
@@ -143,7 +143,7 @@ void vs_remaining_vms_text(const struct vs_remaining_vms *r, char *out,
 			 r->others, r->others == 1 ? "" : "s",
 			 r->others == 1 ? "is" : "are");
 	if (!r->safe_at) {
-		snprintf(out, size, "no VM of ours is on, safe now%s", others);
+		snprintf(out, size, "no managed VM is on, safe now%s", others);
 		return;
 	}
 	if (r->moves && !r->nodes && !r->vms) {
@@ -157,7 +157,7 @@ void vs_remaining_vms_text(const struct vs_remaining_vms *r, char *out,
 			 r->jobs, r->jobs == 1 ? "" : "s", r->nodes,
 			 r->nodes == 1 ? "" : "s",
 			 r->safe_at == VS_TIME_NEVER ?
-			 "when nobody knows: one has no time limit, is suspended or out of sight" :
+			 "at an unknown time: a job has no time limit, is suspended or is not visible" :
 			 "at ", r->safe_at == VS_TIME_NEVER ? "" : at, others);
 	else
 		snprintf(out, size, "%zu idle VM%s, safe when %s off%s",

@@ -71,7 +71,7 @@ void vs_vacate_act(struct vs_node *n, int64_t now_ms)
 		return;
 	vs_power_down_ask(n, n->drain.vacate_ms != 0,
 			  n->ahead.state == VS_PREFETCH_UP ?
-			  "it was powered up ahead of a job that needs it no more" :
+			  "it was powered up in advance for a job that no longer needs it" :
 			  "Retention of its partition");
 	n->drain.vacate_ms = now_ms;
 }
@@ -85,7 +85,7 @@ static void power_down(struct vs_node *n, const char *why)
 		return;
 	}
 	if (n->drain.said != VS_SAID_STAYS)
-		vs_info("node=%s stays on though %s: somebody else has drained it, and Slurm keeps it on (SuspendExcNodes, -Parts or -States)",
+		vs_info("node=%s stays on though %s: someone else drained the node, and Slurm keeps it on (SuspendExcNodes, -Parts or -States)",
 			n->name, why);
 	n->drain.said = VS_SAID_STAYS;
 }
@@ -141,7 +141,7 @@ static void why_stays(const struct vs_node *n,
 	if (n->vmotion.state == VS_VMOTION_STAYS)
 		snprintf(why + len, size - len, "; %s: %s",
 			 to_requeue(n, h) ? "jobs are requeued" :
-			 "its VM stays till the job's end", n->vmotion.why);
+			 "the VM stays until the job ends", n->vmotion.why);
 }
 
 void vs_maintenance_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)

@@ -58,7 +58,7 @@ void vs_vm_actions_observe(struct vs_core *c, struct vs_node *n)
 	vm = vs_node_vm(c, n);
 	if (o->evict && withdrawn(n)) {
 		o->wish[0] = '\0';	/* of the order that isn't to be */
-		ends(n, "is withdrawn: somebody has resumed the node");
+		ends(n, "is cancelled: someone resumed the node");
 		return;
 	}
 	if (o->evict && !o->drained && (n->flags & VS_NODE_DRAIN)) {
@@ -69,10 +69,10 @@ void vs_vm_actions_observe(struct vs_core *c, struct vs_node *n)
 		o->evict = o->requeue = o->drained = false;
 		vs_state_file_dirty();
 		if (!o->rebuild[0])
-			ends(n, "is done: it is off");
+			ends(n, "is done: the VM is off");
 	}
 	if (o->rebuild[0] && (!vm || strcmp(vm->moid, o->rebuild)))
-		ends(n, "goes on: the old one is gone");
+		ends(n, "continues: the old VM is gone");
 }
 
 void vs_vm_actions_placed(struct vs_node *n, const struct vs_vm *vm)
@@ -100,15 +100,15 @@ static const char *refusal(struct vs_core *c, const struct vs_node *n,
 		&c->now[n->profile - c->profiles];
 
 	if (vs_vm_owner(vm, c->folder, c->cluster_id) != VS_OWNER_MANAGED)
-		return "the VM of its name is not ours, and is never touched";
+		return "the VM of that name is not managed by slurm-vsphere and is never changed";
 	if (n->absent.how || (vs_node_vm_unsure(vm) && !vs_node_sleeps(c, n)))
-		return "its VM can't be judged now: its host doesn't answer (svf vm forget is for one that is lost)";
+		return "the state of its VM is unknown: the VM's host does not answer (if the VM is lost: svf vm forget)";
 	if (rebuild && !vm->disks.own)
-		return "its VM has a disk outside of its own directory, which would be deleted with it: detach it first";
+		return "its VM has a disk outside its own directory, which would be deleted with the VM: detach that disk first";
 	if (vm->power == VS_POWER_ON && vs_node_kept_on(n) &&
 	    !(requeue && (n->flags & (VS_NODE_ALLOCATED |
 				      VS_NODE_COMPLETING))))
-		return "somebody else has drained the node, and Slurm keeps it on (SuspendExcNodes, -Parts or -States): resume it first, or take it out of them";
+		return "someone else drained the node, and Slurm keeps it on (SuspendExcNodes, -Parts or -States): resume the node first, or remove it from those keys";
 	if (rebuild && now->missing[0])
 		return now->missing;
 	return NULL;
@@ -125,7 +125,7 @@ static int wished(struct vs_core *c, struct order *o, struct vs_err *err)
 
 	if (!h)
 		return vs_err_set(err, VS_E_GONE,
-				  "no such host: %.100s (nothing is done)",
+				  "no such host: %.100s (nothing was changed)",
 				  o->why);
 	vs_strlcpy(o->wish, h->moid, sizeof(o->wish));
 	o->why = "";
@@ -152,7 +152,7 @@ static void give(struct vs_core *c, struct vs_node *n,
 		vs_jb_str(row, "text", no ? no : vm ? "its VM is off already" :
 			  n->op.kind == VS_OP_CLONE ?
 			  "its VM is being cloned now" :
-			  "it has no VM: one is cloned when it is wanted");
+			  "the node has no VM: one is cloned when a job needs it");
 		return;
 	}
 	if (!vs_vm_actions_any(o)) {
@@ -165,7 +165,7 @@ static void give(struct vs_core *c, struct vs_node *n,
 	if (rebuild)
 		vs_strlcpy(o->rebuild, vm->moid, sizeof(o->rebuild));
 	else if (o->rebuild[0])
-		vs_jb_str(row, "text", "a rebuild that was ordered before stands: its VM goes off, and is destroyed then");
+		vs_jb_str(row, "text", "an earlier rebuild request is still active: the VM is powered off, then destroyed");
 	if (order->why[0])
 		vs_one_line(vs_strlcpy(o->why, order->why, sizeof(o->why)));
 	vs_node_mark_changed(n);
@@ -201,7 +201,7 @@ static int all_known(struct vs_core *c, char **names, struct vs_err *err)
 {
 	for (size_t i = 0; names[i]; i++) {
 		if (!vs_node_named(c, names[i]))
-			return vs_err_set(err, VS_E_GONE, "no such node: %.64s (nothing is done)",
+			return vs_err_set(err, VS_E_GONE, "no such node: %.64s (nothing was changed)",
 					  names[i]);
 		breathe(i);
 	}
@@ -220,13 +220,13 @@ static struct json_object *give_named(struct vs_core *c, const char *name,
 
 	vs_jb_str(row, "node", name);
 	if (!n)
-		vs_err_set(&err, VS_E_GONE, "there is no such node any more");
+		vs_err_set(&err, VS_E_GONE, "the node no longer exists");
 	if (n && !stands(c, &err)) {
 		give(c, n, order, row);
 		vs_state_file_dirty();
 		return row;
 	}
-	snprintf(text, sizeof(text), "changed while the order was given: %.120s; give it again",
+	snprintf(text, sizeof(text), "the node changed during the request: %.120s; repeat the command",
 		 err.text);
 	vs_jb_str(row, "did", "refused");
 	vs_jb_str(row, "text", text);

@@ -62,7 +62,7 @@ void vs_adopt_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 {
 	if (!vs_node_is(n, VS_COND_COMPARED | VS_COND_ADOPTING) &&
 	    !c->observe && wanted_back(n) && lives(c, n)) {
-		vs_info("node=%s is powered down for Slurm but its VM runs: adopted JobId=%u",
+		vs_info("node=%s is POWERED_DOWN in Slurm but its VM runs: adopted JobId=%u",
 			n->name, n->claims.job);
 		vs_node_condition(n, VS_COND_ADOPTING, true);
 		vs_node_condition(n, VS_COND_COMPARED, true);
@@ -120,7 +120,7 @@ void vs_adopt_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	}
 	vs_node_condition(n, VS_COND_ADOPTING, false);
 	snprintf(why, sizeof(why),
-		 "VM was on after a restart but slurmd didn't register within BootTimeout=%d s",
+		 "VM was on after a restart but slurmd did not register within BootTimeout=%d s",
 		 c->conf->boot_timeout_s);
 	if (n->claims.job)
 		vs_outbox_post(VS_REQUEST_FAIL, n->name, n->claims.job, false,

@@ -40,7 +40,7 @@ static bool boot_failed(const struct vs_core *c, const struct vs_node *n,
 	if (now_ms - n->power.on_ms < (int64_t)c->conf->boot_timeout_s * 1000)
 		return false;
 	snprintf(why, size,
-		 "VM is on but slurmd didn't register within BootTimeout=%d s%s%s%s%s",
+		 "VM is on but slurmd did not register within BootTimeout=%d s%s%s%s%s",
 		 c->conf->boot_timeout_s, vm->guest.state[0] ?
 		 "; the guest says: " : "", vm->guest.state,
 		 said[0] ? ": " : "", said);
@@ -80,10 +80,10 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	if (!vs_capacity_count(c, n)) {
 		vs_exclude_failed(n->boot.host, n->boot.pf, now_ms, why);
 		vs_exclude_expire(now_ms);
-		vs_info("node=%s boots anew: %s", n->name, why);
+		vs_info("node=%s boots again: %s", n->name, why);
 		return;
 	}
-	vs_info("node=%s boots anew on another host: %s", n->name, why);
+	vs_info("node=%s boots again on another host: %s", n->name, why);
 	vs_node_condition(n, VS_COND_POWER_CYCLE, true);
 }
 
@@ -134,7 +134,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	vs_node_release(n, true);
 	snprintf(why, sizeof(why),
-		 "no job waits for it and its VM was not on within ProvisionTimeout=%d s",
+		 "no job waits for the node and its VM was not on within ProvisionTimeout=%d s",
 		 c->conf->prolog_timeout_s);
 	vs_error("node=%s is powered down: %s", n->name, why);
 	vs_outbox_post(VS_REQUEST_RELEASE, n->name, 0, false, why);
@@ -197,7 +197,7 @@ static bool silent(const struct vs_node *n, const struct vs_vm *vm,
 static void again(struct vs_node *n, const char *why)
 {
 	vs_metrics_failed(VS_DURATION_BOOT, VS_E_RETRY);
-	vs_info("node=%s boots anew: %s", n->name, why);
+	vs_info("node=%s boots again: %s", n->name, why);
 	vs_node_condition(n, VS_COND_POWER_CYCLE, true);
 }
 
@@ -228,7 +228,7 @@ void vs_boot_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (n->wanted != VS_DESIRED_ON || vs_node_is(n, VS_COND_RELEASED))
 		return;
 	if (died && vm) {
-		try_elsewhere(c, n, vm, "VM went off while it booted", now_ms);
+		try_elsewhere(c, n, vm, "VM went off during boot", now_ms);
 		return;
 	}
 	if (n->seen != VS_OBSERVED_ON || !vm) {

@@ -33,10 +33,10 @@ static char *words(const struct vs_core *c, const struct vs_vm *vm)
 {
 	static const char *const whose[] = {
 		[VS_OWNER_MANAGED] = "",
-		[VS_OWNER_CLONE_SOURCE] = "is a parent of clones",
+		[VS_OWNER_CLONE_SOURCE] = "is a clone source",
 		[VS_OWNER_FOREIGN] = "was not made by slurm-vsphere",
-		[VS_OWNER_UNVERIFIED] = "has our mark and was copied or moved",
-		[VS_OWNER_OTHER_CLUSTER] = "is another Slurm cluster's",
+		[VS_OWNER_UNVERIFIED] = "has slurm-vsphere's ownership tag and was copied or moved",
+		[VS_OWNER_OTHER_CLUSTER] = "belongs to another Slurm cluster",
 	};
 	VS_FREE char *path = path_of(c, vm);
 	int format = vs_owner_tag_version(vm->owner_mark);
@@ -45,9 +45,9 @@ static char *words(const struct vs_core *c, const struct vs_vm *vm)
 		return vs_asprintf("%s has the ownership tag of a newer slurm-vsphere (format %d): install that release again, or rename the VM",
 				   path, format);
 	if (!whose_is_known(vm))
-		return vs_asprintf("vCenter cannot read %s, which may be its VM or a foreign one: make its host and datastore accessible; or rename it, or move it to another folder",
+		return vs_asprintf("vCenter cannot read %s, which may be the node's VM or a foreign VM: make its host and datastore accessible, rename it, or move it to another folder",
 				   path);
-	return vs_asprintf("a foreign VM stands in its place: %s %s; rename it, or move it to another folder",
+	return vs_asprintf("a foreign VM has the node's name: %s %s; rename that VM, or move it to another folder",
 			   path, whose[vs_vm_owner(vm, c->folder,
 						   c->cluster_id)]);
 }
@@ -78,7 +78,7 @@ void vs_foreign_observe(struct vs_core *c, struct vs_node *n)
 	if (now)
 		vs_error("node=%s gets no job: %s", n->name, now);
 	else
-		vs_info("node=%s: no foreign VM stands in its place any more",
+		vs_info("node=%s: no foreign VM has its name any more",
 			n->name);
 	if (!now)
 		vs_name_freed();

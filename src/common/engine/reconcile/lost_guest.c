@@ -73,7 +73,7 @@ static void unstick(struct vs_node *n, int64_t now_ms)
 		return;
 	n->guest.stuck_ms = now_ms;
 	vs_outbox_post(VS_REQUEST_RELEASE, n->name, 0, false,
-		       "it was off, and its last job's end never came");
+		       "its VM was off, and the end of its last job was never reported");
 }
 
 /* Its job has ended, and its slurmd can't tell Slurm so; or its silence has cost it
@@ -86,7 +86,7 @@ void vs_guest_lost_suspended_apply(struct vs_core *c, struct vs_node *n,
 	    now_ms < n->retry.not_before_ms ||
 	    !(n->flags & (VS_NODE_COMPLETING | VS_NODE_SILENT)))
 		return;
-	vs_info("node=%s its VM is suspended and its job is no more: the VM is switched off",
+	vs_info("node=%s its VM is suspended and its job has ended: the VM is powered off",
 		n->name);
 	vs_retry_pause(n, now_ms + AGAIN_MS);
 	vs_op_at(c, n, VS_DO_SHUTDOWN, NULL, now_ms);
@@ -108,9 +108,9 @@ void vs_guest_lost_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_node_condition(n, VS_COND_GUEST_LOST, false);
 	if (!elsewhere || vs_job_waits(n->claims.job))
 		return;
-	vs_error("node=%s has a job for Slurm but its VM was started again on host=%s",
+	vs_error("node=%s has a job in Slurm but its VM was restarted on host=%s",
 		 n->name, vm->host_ptr->name);
 	vs_guest_lost_begin(c, n, now_ms);
 	vs_outbox_post(VS_REQUEST_RELEASE, n->name, n->claims.job, false,
-		       "its VM was started again on another host under a job");
+		       "its VM was restarted on another host while a job ran");
 }

@@ -30,7 +30,7 @@
 static void end(struct vs_node *n, const char *why)
 {
 	if (n->absent.how) {
-		vs_info("node=%s is no longer missed: %s", n->name, why);
+		vs_info("node=%s no longer waits for its missing VM: %s", n->name, why);
 		vs_capacity_freed();
 		vs_name_freed();
 	}
@@ -42,7 +42,7 @@ static void end(struct vs_node *n, const char *why)
 static void begin(struct vs_node *n, enum vs_missing how)
 {
 	if (!n->absent.how)
-		vs_error("node=%s %s, and vCenter doesn't show its VM (restored from a backup? renamed or moved?): it is left alone until the VM is back in the folder under that name, or svf vm forget %s says that there is none",
+		vs_error("node=%s %s, but vCenter does not show its VM (restored from a backup? renamed or moved?): the node is left alone until the VM is back in the folder under that name, or an operator runs svf vm forget %s",
 			 n->name, how == VS_MISSING_SLURM ?
 			 "answers Slurm" : "was on", n->name);
 	n->absent.how = how;
@@ -91,7 +91,7 @@ static void look_at_slurm(struct vs_node *n,
 		return;			/* Slurm accepts no registration
 					 * there */
 	if (n->flags & VS_NODE_DOWN) {
-		end(n, "Slurm has given it up");
+		end(n, "Slurm has set the node DOWN");
 		return;
 	}
 	if (!(n->flags & VS_NODE_NO_RESPOND))
@@ -100,7 +100,7 @@ static void look_at_slurm(struct vs_node *n,
 		n->absent.silent_ms = now_ms;
 	else if (n->absent.how == VS_MISSING_SLURM &&
 		 now_ms - n->absent.silent_ms >= SILENT_MS)
-		end(n, "its slurmd doesn't answer either");
+		end(n, "its slurmd does not answer either");
 }
 
 void vs_missing_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -112,7 +112,7 @@ void vs_missing_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vm = vs_node_vm(c, n);
 	if (vm) {
 		if (n->absent.how)
-			end(n, "its VM is there");
+			end(n, "vCenter shows its VM");
 		vs_node_condition(n, VS_COND_VM_LOST, !vm->connected);
 		if (vm->connected && vm->power == VS_POWER_OFF) {
 			n->absent.vm[0] = '\0';
@@ -144,7 +144,7 @@ bool vs_missing_forget(struct vs_node *n)
 	bool was = n->absent.how;
 
 	vs_assert_locked();
-	end(n, "an operator says that its VM is gone");
+	end(n, "an operator declared its VM lost");
 	return was;
 }
 

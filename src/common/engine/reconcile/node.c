@@ -304,7 +304,7 @@ static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return true;
 	if (n->retry.err.code != VS_E_SHORTAGE ||
 	    strcmp(n->retry.err.text, err.text))
-		vs_info("node=%s waits for a place: %s", n->name, err.text);
+		vs_info("node=%s waits for placement: %s", n->name, err.text);
 	vs_retry_error(n, &err);
 	vs_retry_pause(n, now_ms + 1000);
 	/* A job can wait in the queue better than here. */
@@ -359,7 +359,7 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return;
 	if (!n->since.reported_ms || now_ms - n->since.reported_ms >= REPORT_MS) {
 		n->since.reported_ms = now_ms;
-		vs_error("node=%s %s for Slurm but its VM is %s", n->name,
+		vs_error("node=%s %s in Slurm but its VM is %s", n->name,
 			 used ? "has a job" : "is up",
 			 vs_observed_name(n->seen));
 	}
@@ -373,7 +373,7 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		  (n->flags & (VS_NODE_NO_RESPOND | VS_NODE_POWERED_DOWN))))
 		vs_outbox_post(VS_REQUEST_RELEASE, n->name,
 			       n->claims.job ? n->claims.job : VS_JOB_ANY,
-			       false, "its VM was switched off under a job");
+			       false, "its VM was powered off while a job ran");
 }
 
 static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)
@@ -414,7 +414,7 @@ static void rebuilt(struct vs_core *c, const struct vs_outbox_request *t,
 		if (!(n->flags & VS_NODE_COMPLETING) &&
 		    vs_clock() - n->since.action_ms > REFUSED_MS)
 			vs_node_force_release(
-				n, "Slurm doesn't let its VM be built anew");
+				n, "Slurm does not allow a rebuild of its VM");
 	}
 }
 

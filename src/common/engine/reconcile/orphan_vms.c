@@ -127,7 +127,7 @@ static int64_t end_call(struct vs_core *c, struct vs_orphan *o,
 	}
 	if (o->shutdown_ms && now_ms - o->shutdown_ms < grace)
 		return 0;
-	vs_info("orphan vm=%s is switched off: no node has its name", vm->name);
+	vs_info("orphan vm=%s is powered off: no node has its name", vm->name);
 	return vs_vc_vm_power_off(c->vc, vm->moid, &calls, err);
 }
 
@@ -143,9 +143,10 @@ static bool stood_on(struct vs_core *c, struct vs_orphan *o,
 		return false;
 	if (n && !was)
 		vs_error(
-			"orphan vm=%s stays: %zu VM%s on its disks; if it is a parent whose key " VS_KEY_CLONE_SOURCE
-			" somebody took away, it goes after the last of them",
-			vm->name, n, n == 1 ? " stands" : "s stand");
+			"orphan vm=%s stays: %zu VM%s its disks; if it is a "
+			"clone source that lost its key " VS_KEY_CLONE_SOURCE
+			", it is destroyed after the last of them",
+			vm->name, n, n == 1 ? " uses" : "s use");
 	o->not_before_ms = now_ms + SHOWN_MS;
 	return true;
 }
@@ -164,7 +165,7 @@ static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
 		return;
 	if (vm->power == VS_POWER_OFF && !vm->disks.own) {
 		if (!o->told)
-			vs_error("orphan vm=%s stays: it has a disk outside of its own directory, which Destroy_Task would delete; detach it",
+			vs_error("orphan vm=%s stays: it has a disk outside its own directory, which Destroy_Task would delete; detach that disk",
 				 vm->name);
 		o->told = true;
 		return;

@@ -117,7 +117,7 @@
  *     "phase": "clone", "since": 1789000000,	the one of these that was begun
  *					last, by what is done for it
  *     "need": 4,			nodes it waits for
- *     "text": "needs 4 sriov-roce VFs on 4 nodes, 3 free",	while it waits;
+ *     "text": "needs 4 sriov-roce VFs, 3 free",	while it waits;
  *     "expected": 1789000000		when it may begin, as far as is known
  *   } ],
  *   "notes": [ ... ]
@@ -192,7 +192,7 @@
  * "plan": what a job that got these nodes now would find {
  *   "time": 1789000000, (*)		slurmctld's
  *   "served": true, (*)		all of them can be, together, now
- *   "text": "needs 4 sriov-roce VFs on 4 nodes, 3 free",	while they can't
+ *   "text": "needs 4 sriov-roce VFs, 3 free",	while they can't
  *   "after_idle": true,		they can be as soon as idle VMs are off:
  *   "give_way": [ "vm007" ],		these, as far as one can say
  *   "nodes": [ {			managed nodes, in the order asked for

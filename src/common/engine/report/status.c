@@ -123,7 +123,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 	vs_report_str(o, "drained_on", host ? host->name : NULL);
 	if (n->absent.how)
 		vs_report_str(o, "last_error",
-			      "vCenter doesn't show its VM, which was on: see svf reconcile");
+			      "vCenter does not show its VM, which was on: see svf reconcile");
 	else if (n->foreign)
 		vs_report_str(o, "last_error", n->foreign);
 	else if (n->retry.err.code != VS_OK)

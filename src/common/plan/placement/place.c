@@ -373,9 +373,12 @@ static int refuse(const struct vs_work *w, size_t cls, struct vs_err *err)
 	if (c->count < w->n)
 		vs_buf_printf(&b, " beside %zu other VM%s", w->n - c->count,
 			      plural(w->n - c->count));
-	/* beside a pool that lacks, VFs may well be free */
-	vs_buf_printf(&b, pool || c->vfs > 1 ? ", room for %zu (" :
-		      ", %zu free (", c->room);
+	/* VFs may be free although a pool is exhausted. */
+	if (pool || c->vfs > 1)
+		vs_buf_printf(&b, ", capacity for %zu VM%s (", c->room,
+			      plural(c->room));
+	else
+		vs_buf_printf(&b, ", %zu free (", c->room);
 	say_hosts(w, cls, why, &b);
 	vs_buf_printf(&b, ")");
 	vs_err_set(err, VS_E_SHORTAGE, "%s", b.data);
