@@ -123,6 +123,28 @@ def test_a_backup_takes_over_and_gives_back_twice(two):
     nobody_down(c)
 
 
+def test_a_pause_passes_to_the_backup_and_its_end_back(two):
+    c, log = two
+    c.must("svf", "pause", "vCenter is upgraded")
+    paused = c.svf("status")["paused"]
+    wait_for("the pause is saved", 20, lambda: '"paused"' in c.path(
+        "state", "slurm_vsphere.hints").read_text())
+    calls = c.mutating()
+    take_over(c, log)
+    assert c.svf("status")["paused"] == paused
+    job = c.sbatch("-N1", script="hostname")
+    wait_for("the job waits for the end of the pause", 40,
+             lambda: "paused by" in c.svf("why", str(job))["text"])
+    assert c.mutating() == calls
+    c.must("svf", "resume")
+    c.wait_job(job, 60)
+    wait_for("its end is saved", 20, lambda: '"paused"' not in c.path(
+        "state", "slurm_vsphere.hints").read_text())
+    give_back(c)
+    assert "paused" not in c.svf("status")
+    c.wait_job(c.sbatch("-N1", script="hostname"), 60)
+
+
 def test_an_order_for_the_first_is_not_obeyed_by_the_backup(two):
     """It was caught while the first was away. The backup has its munge key, and
     its munged has not seen the order."""

@@ -36,6 +36,31 @@ static void a_beat_since_it_is_unwanted_is_waited_for(void **st)
 	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
 }
 
+/* Its end, and the steps to it: svf pause. */
+static void a_pause_keeps_it_and_stops_its_making(void **st)
+{
+	(void)st;
+	childless();
+	fake_template("vm-tpl2", NULL);
+	vs_pause_begin(&vs_core, "root", 0, "why");
+	time_passes();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 0);
+	vs_pause_end(&vs_core);
+	time_passes();
+	assert_int_equal(fake_sent[FAKE_DESTROY], 1);
+	begin_linked(2, 1);
+	ready();
+	wants(7, "vm1");
+	vs_pause_begin(&vs_core, "root", 0, "why");
+	assert_true(fake_finish(FAKE_CLONE));
+	time_passes();
+	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 0);
+	assert_int_equal(fake_while_paused, 0);
+	vs_pause_end(&vs_core);
+	turns(2);
+	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 1);
+}
+
 /* A child that is away: its node is missed, and nothing goes before that is known. */
 static void after_an_outage_nothing_goes_before_all_is_known(void **st)
 {
@@ -440,6 +465,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_beat_since_it_is_unwanted_is_waited_for),
+		cmocka_unit_test(a_pause_keeps_it_and_stops_its_making),
 		cmocka_unit_test(after_an_outage_nothing_goes_before_all_is_known),
 		cmocka_unit_test(an_outage_and_a_new_term_forget_since_when),
 		cmocka_unit_test(a_template_with_a_passthrough_card_is_told),

@@ -414,6 +414,7 @@ static void tell_story(unsigned seed, const char *story)
 static int cut_short(void **state)
 {
 	(void)state;
+	kind.pauses = 0;
 	if (!model.story)
 		return 0;
 	model_state();
@@ -476,7 +477,6 @@ static void nor_in_200_where_operators_pause_all_changes(void **state)
 	kind.pauses = 4;
 	worlds(100, 0, 0, false);
 	worlds(100, 3, 1, true);
-	kind.pauses = 0;
 }
 
 /* ---- traces -------------------------------------------------------------- */

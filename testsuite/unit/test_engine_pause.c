@@ -107,6 +107,30 @@ static void a_pause_is_no_part_of_a_prologs_time(void **st)
 	assert_int_equal(said[VS_REQUEST_PROLOG], 1);
 }
 
+/* Another operator's reason does not begin another pause. */
+static void nor_is_one_whose_reason_changes(void **st)
+{
+	int one, most;
+
+	(void)st;
+	begin_cloning();
+	most = core_conf()->prolog_timeout_s;
+	one = id("vm1");
+	vs_job_wait(&vs_core, 7, 0, &one, 1);
+	seconds(most - 100);
+	pause_all(WHY);
+	seconds(300);
+	pause_all("it takes longer");
+	assert_string_equal(vs_pause_get()->text,
+			    "paused by root: it takes longer");
+	seconds(300);
+	resume_all();
+	seconds(90);
+	assert_int_equal(said[VS_REQUEST_PROLOG], 0);
+	seconds(20);
+	assert_int_equal(said[VS_REQUEST_PROLOG], 1);
+}
+
 static void nor_of_the_time_for_a_node_that_no_job_waits_for(void **st)
 {
 	int most;
@@ -142,7 +166,9 @@ static void no_job_begins_and_the_reason_is_said(void **st)
 	vs_report_pause(o);
 	assert_non_null(vs_jb_member(o, "paused"));
 	vs_jb_free(o);
+	vs_capacity_freed_clear();
 	resume_all();
+	assert_true(vs_capacity_freed_pending());	/* Slurm tries it again */
 	assert_null(vs_query_blocked(&vs_core));
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	assert_null(vs_core_request("pause-end", "", "", 0, &err));
@@ -193,6 +219,22 @@ static void nor_one_whose_end_was_ordered_before_it_was_a_task(void **st)
 	pause_all(WHY);
 	assert_true(fake_accept(FAKE_CLONE));
 	assert_int_equal(fake_cancels, 0);
+}
+
+/* A clone for a node that is not known, which hangs. */
+static void nor_one_that_hangs(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	vs_unowned_task_add(7, "task-7", now);
+	pause_all(WHY);
+	seconds(400);
+	assert_int_equal(fake_cancels, 0);
+	resume_all();
+	turns(2);
+	assert_int_equal(fake_cancels, 1);
+	vs_unowned_tasks_forget();
 }
 
 /* Slurm has no such node. */
@@ -340,11 +382,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_under_way_ends_and_none_follows),
 		cmocka_unit_test(a_pause_is_no_part_of_a_prologs_time),
+		cmocka_unit_test(nor_is_one_whose_reason_changes),
 		cmocka_unit_test(nor_of_the_time_for_a_node_that_no_job_waits_for),
 		cmocka_unit_test(no_job_begins_and_the_reason_is_said),
 		cmocka_unit_test(a_vm_that_slurm_powers_down_goes_off_afterwards),
 		cmocka_unit_test(no_task_is_cancelled),
 		cmocka_unit_test(nor_one_whose_end_was_ordered_before_it_was_a_task),
+		cmocka_unit_test(nor_one_that_hangs),
 		cmocka_unit_test(a_vm_that_no_node_has_stays),
 		cmocka_unit_test(it_survives_a_restart_with_who_when_and_why),
 		cmocka_unit_test(another_slurmctld_may_have_ended_it),
