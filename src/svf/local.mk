@@ -59,6 +59,26 @@ src_svf_svf_CFLAGS = $(AM_CFLAGS) $(JSONC_CFLAGS) $(NCURSES_CFLAGS)
 src_svf_svf_LDADD = src/plugins/libvs_conf.la $(JSONC_LIBS) $(MUNGE_LIBS) \
 	$(NCURSES_LIBS)
 
+# The form of the answers of --json, a file for each verb.
+schemadir = $(pkgdatadir)/schema
+dist_schema_DATA = \
+	src/svf/schema/adapters.json \
+	src/svf/schema/adopt.json \
+	src/svf/schema/check.json \
+	src/svf/schema/clone-sources.json \
+	src/svf/schema/conf.json \
+	src/svf/schema/host.json \
+	src/svf/schema/hosts.json \
+	src/svf/schema/jobs.json \
+	src/svf/schema/map.json \
+	src/svf/schema/meta.json \
+	src/svf/schema/nodes.json \
+	src/svf/schema/plan.json \
+	src/svf/schema/reconcile.json \
+	src/svf/schema/status.json \
+	src/svf/schema/vm.json \
+	src/svf/schema/why.json
+
 # The shells ask svf itself.
 bashcompletiondir = $(datadir)/bash-completion/completions
 zshcompletiondir = $(datadir)/zsh/site-functions

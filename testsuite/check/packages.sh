@@ -50,6 +50,8 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 			$m/man5/vsphere.conf.5 $m/man7/slurm-vsphere.7 \
 			$m/man7/svf-check-codes.7 \
 			/usr/share/bash-completion/completions/svf \
+			$(cd "$VS_TOP/src/svf/schema" &&
+				printf '/usr/share/slurm-vsphere/schema/%s ' *.json) \
 			/usr/share/zsh/site-functions/_svf || rc=1
 	}
 	return $rc

@@ -86,11 +86,11 @@ VS_PACKAGES_BUILD=(gcc make autoconf automake libtool pkg-config dpkg-dev
 VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux zsh)
 # A Slurm that was built from source and installed in a directory is no package.
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_RUN+=(slurmctld slurmd slurm-client)
-# The tests of limits (this -core is no service), of MPI, of the metrics, of svf top,
+# The tests of limits (this -core is no service), of MPI, of the metrics, of svf --json and top,
 # of what the health tests' job reads
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin prometheus python3-prometheus-client
-	python3-pyte librsvg2-bin perftest mariadb-server-core)
+	python3-jsonschema python3-pyte librsvg2-bin perftest mariadb-server-core)
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_SYSTEM+=(slurmdbd)
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils mandoc)

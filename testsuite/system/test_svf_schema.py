@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""svf --json: each verb's answer has the form that its installed schema file says, and
+no field that the file does not name."""
+
+import json
+import os
+import pathlib
+import warnings
+
+import jsonschema
+import pytest
+
+from cluster import Cluster, wait_for
+from worlds import foreign, world
+
+E1 = "esx01.example.org"
+SCHEMA = next(pathlib.Path(os.environ["VS_ROOT"]).glob(
+    "usr/**/slurm-vsphere/schema"))
+FILES = {f.stem: json.loads(f.read_text()) for f in SCHEMA.glob("*.json")}
+SCREEN = {"top"}        # has no answer in JSON
+
+
+def make_cluster():
+    return Cluster(nodes=4, inventory=world(hosts=2, vfs=2, vms=[
+        foreign("theirs", E1)]))
+
+
+def validator(name):
+    base = SCHEMA.as_uri() + "/"
+    store = {f"{base}{n}.json": s for n, s in FILES.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return jsonschema.Draft7Validator(FILES[name], resolver=jsonschema.
+                                          RefResolver(base + name + ".json",
+                                                      FILES[name], store))
+
+
+def valid(cluster, *argv, codes=(0,)):
+    """The answer, which is what the verb's schema says."""
+    r = cluster.run("svf", "--json", *argv)
+    assert r.returncode in codes, r.stderr
+    answer = json.loads(r.stdout)
+    wrong = [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:300]}"
+             for e in validator(argv[0]).iter_errors(answer)]
+    assert not wrong, (argv, wrong, answer)
+    assert answer["meta"]["command"].split()[:2] == ["svf", argv[0]]
+    return answer
+
+
+def test_each_verb_has_a_schema_that_is_one(cluster):
+    tables = cluster.must("svf", "--tables")
+    verbs = {line.split("\t")[1] for line in tables.splitlines()
+             if line.startswith("verb\t")}
+    assert set(FILES) == (verbs - SCREEN) | {"meta"}
+    for schema in FILES.values():
+        jsonschema.Draft7Validator.check_schema(schema)
+
+
+def test_a_field_that_the_schema_does_not_name_is_found():
+    good = {"meta": {"plugin": {"type": "svf", "name": "slurm-vsphere"},
+                     "command": "svf adopt", "version": "1", "schema": 1},
+            "cluster_id": "x", "vms": 1}
+    v = validator("adopt")
+    assert v.is_valid(good)
+    for bad in ({**good, "more": 1}, {**good, "vms": "1"},
+                {k: good[k] for k in good if k != "meta"},
+                {**good, "meta": {**good["meta"], "schema": 2}}):
+        assert not v.is_valid(bad), bad
+
+
+def test_answers_about_jobs_nodes_and_hosts(cluster):
+    hog = cluster.sbatch("-N3", script="sleep 600")
+    cluster.wait_state(hog, "RUNNING")
+    late = cluster.sbatch("-N1", "-C", "sriov-roce")
+    wait_for("svf why names VFs", 15,
+             lambda: "VF" in cluster.svf("why", str(late))["text"])
+    assert valid(cluster, "hosts")["hosts"][0]["pfs"]
+    nodes = valid(cluster, "nodes")["nodes"]
+    assert hog in {n.get("job") for n in nodes}
+    assert {j["state"] for j in valid(cluster, "jobs")["jobs"]} >= {"RUNNING"}
+    assert valid(cluster, "why", str(hog))["nodes"]
+    assert valid(cluster, "why", str(late))["text"]
+    assert valid(cluster, "status")["up"]
+    assert valid(cluster, "map")["hosts"]
+    assert valid(cluster, "plan", "-N1")["slurm"]["nodes"]
+    assert valid(cluster, "jobs", "-t", "PENDING")["jobs"]
+
+
+@pytest.mark.parametrize("argv", [
+    ["reconcile"], ["reconcile", "--confirm"], ["check", "--codes"],
+    ["conf"], ["conf", "--keys"], ["adapters"], ["adapters", "--site"],
+    ["clone-sources"]], ids=" ".join)
+def test_answers_about_the_site(cluster, argv):
+    valid(cluster, *argv)
+
+
+def test_findings(cluster):
+    assert "findings" in valid(cluster, "check", codes=(0, 1))
+
+
+def test_answers_to_requests(cluster):
+    cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
+    valid(cluster, "host", "drain", "--dry-run", E1)
+    assert valid(cluster, "host", "drain", E1, "a", "test")["host"] == E1
+    state = next(h for h in valid(cluster, "hosts")["hosts"]
+                 if h["host"] == E1)
+    assert state["reasons"]
+    valid(cluster, "host", "resume", E1)
+    assert valid(cluster, "vm", "evict", "vm001")["nodes"][0]["node"] == "vm001"
+    valid(cluster, "vm", "move", "vm001", "--on", E1, codes=(0, 1))
+    valid(cluster, "vm", "rebuild", "vm001", codes=(0, 1))
