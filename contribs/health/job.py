@@ -18,7 +18,7 @@ import choose
 import judge
 import keep
 import perf
-from keep import Wrong
+from keep import AUTH, AWAY, FILE, NO, Wrong
 
 SHARE = pathlib.Path(__file__).resolve().parent
 
@@ -38,14 +38,16 @@ def call(*argv, env=None):
                               env=env or ENV, stdin=subprocess.DEVNULL,
                               capture_output=True)
     except (OSError, subprocess.TimeoutExpired) as e:
-        raise Wrong(f"{argv[0]}: {e}") from None
+        raise Wrong(f"{argv[0]}: {e}", AWAY) from None
 
 
 def must(*argv, env=None):
     r = call(*argv, env=env)
     if r.returncode:
         said = (r.stderr or r.stdout).strip().replace("\n", "; ")
-        raise Wrong(f"{' '.join(str(a) for a in argv[:3])}: {said[:300]}")
+        code = r.returncode if argv[0] == "svf" and r.returncode in (
+            AWAY, AUTH, FILE) else NO
+        raise Wrong(f"{' '.join(str(a) for a in argv[:3])}: {said[:300]}", code)
     return r.stdout
 
 
@@ -53,7 +55,7 @@ def svf(*argv):
     try:
         return json.loads(must("svf", "--json", *argv))
     except ValueError as e:
-        raise Wrong(f"svf {argv[0]}: {e}") from None
+        raise Wrong(f"svf {argv[0]}: {e}", AWAY) from None
 
 
 class Site:

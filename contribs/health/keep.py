@@ -23,8 +23,15 @@ FILES = 4                   # kept besides it
 _SECONDS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
 
 
+NO, AWAY, AUTH, FILE = 1, 3, 4, 5       # exit codes, those of svf(1)
+
+
 class Wrong(Exception):
-    """One sentence for the one who runs it."""
+    """One sentence for the user, and the exit code."""
+
+    def __init__(self, text, code=FILE):
+        super().__init__(text)
+        self.code = code
 
 
 def duration(text):
@@ -173,7 +180,7 @@ class Results:
             self.held = open(self.dir / "lock", "w")
             fcntl.flock(self.held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Wrong("another run is under way") from None
+            raise Wrong("another run is under way", NO) from None
         except OSError as e:
             raise Wrong(f"{self.dir}: {e.strerror}") from None
 

@@ -186,5 +186,12 @@ struct json_object *contact_json(struct probe *p)
 
 int contact_exit(const struct probe *p)
 {
-	return EXIT_CONTACT + (int)p->ended;
+	const struct vs_err *err = &p->contact[p->ended].err;
+
+	if (p->ended == STAGE_VERSIONS || p->ended == STAGE_NAMES)
+		return PROBE_NO;
+	if (err->code == VS_E_LOGIN)
+		return PROBE_AUTH;
+	return p->ended == STAGE_LOGIN && err->code == VS_E_CONFIG ?
+		PROBE_FILE : PROBE_AWAY;
 }

@@ -146,14 +146,14 @@ static void read_secret(struct probe *p)
 
 static int ask_and_clean(struct probe *p)
 {
-	int rc = 1;
+	int rc = PROBE_NO;
 
 	if (!folder_is_empty(p) && agreed(p)) {
 		for (size_t i = 0; all_questions[i]; i++)
 			ask_all(p, all_questions[i]);
-		rc = probe_stop;
+		rc = probe_stop ? PROBE_NO : PROBE_OK;
 	}
-	return vms_end(p) ? rc : 3;
+	return vms_end(p) ? rc : PROBE_NO;
 }
 
 static int write_reports(struct probe *p, int rc)
@@ -164,7 +164,7 @@ static int write_reports(struct probe *p, int rc)
 	if (p->o.json_file && report_json(p, p->o.json_file)) {
 		fprintf(stderr, "svf-probe: %s can't be written\n",
 			p->o.json_file);
-		rc = rc ? rc : 1;
+		rc = rc ? rc : PROBE_FILE;
 	}
 	return rc;
 }
@@ -175,7 +175,7 @@ static int run(struct probe *p)
 	int rc;
 
 	if (record_open(p))
-		return 2;
+		return PROBE_FILE;
 	read_secret(p);
 	hide_names(p);
 	if (!link_open(p, &err)) {
@@ -184,11 +184,11 @@ static int run(struct probe *p)
 	} else {
 		fprintf(stderr, "svf-probe: %s: %s\n",
 			p->vc ? stage_name(p->ended) : "options", err.text);
-		rc = p->vc ? write_reports(p, contact_exit(p)) : 1;
+		rc = p->vc ? write_reports(p, contact_exit(p)) : PROBE_FILE;
 	}
 	link_close(p);
 	if (record_write(p) && !rc)
-		rc = 1;
+		rc = PROBE_FILE;
 	record_free(p);
 	return rc;
 }

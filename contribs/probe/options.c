@@ -86,15 +86,16 @@ static void usage(FILE *f)
 	for (size_t i = 0; i < VS_COUNT(flags); i++)
 		fprintf(f, "  %-21s %s\n", flags[i].name, flags[i].what);
 	fputs("  --help, --version\n\n"
-	      "Exit: 0 the report is complete, 1 it is not, 2 usage, 3 a VM was left behind,\n"
-	      "10 and more: first contact ended at TLS (10), hello, versions, ServiceContent,\n"
-	      "Login, names, RetrievePropertiesEx, CreateFilter, WaitForUpdatesEx, other (19).\n", f);
+	      "Exit, as svf: 0 the report is complete; 1 it is not, vCenter is too old, a name\n"
+	      "is unknown, or a VM remains in the folder; 2 usage; 3 vCenter gives no usable\n"
+	      "answer; 4 vCenter refuses the login; 5 a file is wrong or can't be written.\n", f);
 }
 
 static int wrong(const char *what, const char *arg)
 {
-	fprintf(stderr, "svf-probe: %s %s (try --help)\n", what, arg);
-	return 3;
+	fprintf(stderr, "svf-probe: %s %s\nTry 'svf-probe --help' for more information.\n",
+		what, arg);
+	return PROBE_USAGE + 1;
 }
 
 static int take(struct options *o, int argc, char **argv, int *i)
@@ -138,7 +139,7 @@ static int from_conf(struct options *o)
 		return 0;
 	if (vs_conf_scan(&f, path, &err)) {
 		fprintf(stderr, "svf-probe: %s\n", err.text);
-		rc = 3;
+		rc = PROBE_FILE + 1;
 	}
 	for (size_t k = 0; !rc && k < VS_COUNT(rows); k++) {
 		const struct row *r = &rows[k];
@@ -208,7 +209,7 @@ static int check(struct options *o)
 	if (o->taken_folder && same_folder(o->folder, o->taken_folder)) {
 		fprintf(stderr, "svf-probe: folder %s is the cluster's own (Folder= of vsphere.conf): make one for the probe\n",
 			o->folder);
-		return 3;
+		return PROBE_USAGE + 1;
 	}
 	return 0;
 }

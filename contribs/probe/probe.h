@@ -68,7 +68,14 @@ struct reply {			/* of a call by hand */
 enum stage { STAGE_TLS, STAGE_HELLO, STAGE_VERSIONS, STAGE_CONTENT,
 	STAGE_LOGIN, STAGE_NAMES, STAGE_READ, STAGE_FILTER, STAGE_WAIT,
 	STAGE_OTHER };
-#define EXIT_CONTACT 10		/* and the stage that it ended at */
+enum {				/* exit codes, those of svf(1) */
+	PROBE_OK = 0,
+	PROBE_NO = 1,		/* not complete, or a VM remains */
+	PROBE_USAGE = 2,
+	PROBE_AWAY = 3,		/* vCenter gives no usable answer */
+	PROBE_AUTH = 4,		/* vCenter refuses the login */
+	PROBE_FILE = 5,		/* a file is wrong or can't be written */
+};
 struct contact {		/* of one stage: its last answer */
 	int answers;
 	long status;

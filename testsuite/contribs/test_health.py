@@ -424,6 +424,6 @@ def test_outputs_of_jobs_by_hand_are_judged(tmp_path):
     assert r.returncode == 1 and "slow: ib_send_lat 1.1 us (1 asked)" in r.stdout
     f.write_text("nothing\n")
     r = program("-c", c, "judge", f)
-    assert r.returncode == 2 and "isn't the output of pair.sbatch" in r.stderr
+    assert r.returncode == 5 and "isn't the output of pair.sbatch" in r.stderr
     r = program("-c", tmp_path / "none", "judge", f)
-    assert r.returncode == 2 and "No such file" in r.stderr
+    assert r.returncode == 5 and "No such file" in r.stderr
