@@ -206,7 +206,8 @@ def test_an_operator_drains_a_host_for_as_long_as_it_takes(cluster):
     cluster.must("svf", "host", "drain", E1, "a", "fan", "is", "broken")
     cluster.restart_slurmctld()
     wait_for("it is remembered", 30,
-             lambda: hosts(cluster).get(E1, {}).get("state") == "drained")
+             lambda: hosts(cluster).get(E1, {}).get("state") in
+             ("draining", "drained"))
     assert "a fan is broken" in said_of(cluster, E1)
     cluster.wait_job(cluster.sbatch("-N4", script="srun hostname"), 60)
     assert E1 not in {v["host"] for v in cluster.our_vms() if v["on"]}

@@ -62,7 +62,7 @@ def test_one_sees_what_goes_on(cluster):
                           and cells(s, "esx02") == "#..." and "vCenter up" in s
                           and "QUEUE: 0 jobs waiting" in s)
             t.wait_screen("a drained host", lambda s: re.search(
-                r"^esx03 +drained +0/6 +vmnic4 --  vmnic6 ----", s, re.M) and
+                r"^esx03 +drain(?:ed|ing) +0/6 +vmnic4 --  vmnic6 ----", s, re.M) and
                 "fan replaced" in s)
         job = Held(cluster, "-N2")
         for t in both:
@@ -159,7 +159,7 @@ def test_keys_resize_and_help(cluster):
         assert "up" in host_line(t.screen(), "esx02")
         t.type("p")
         t.wait_screen("no pause", lambda s: "PAUSED" not in s and
-                      "drained" in host_line(s, "esx02"))
+                      "drain" in host_line(s, "esx02"))
         t.type("q")
         assert t.end() == 0
     cluster.must("svf", "host", "resume", E2)
@@ -174,7 +174,7 @@ def test_it_asks_when_it_is_told_to_and_so_often(cluster):
         t.wait_screen("a key is heard", lambda s: "n next" in s)
         assert " up " in host_line(t.screen(), "esx02")
         t.type(" ")
-        t.wait_screen("what is so now", lambda s: "drained" in
+        t.wait_screen("what is so now", lambda s: "drain" in
                       host_line(s, "esx02"))
         t.type("q")
         assert t.end() == 0

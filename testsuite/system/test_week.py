@@ -231,7 +231,8 @@ def test_when_its_time_comes_a_planned_host_is_drained_and_empty(cluster):
     wait_for("the idle one is off", seconds + 20, lambda: not c.is_on("vm002"))
     assert time.time() < at + 2, "not by the time that was planned"
     wait_for("both are drained", 30, lambda: all(
-        row(c, h)["state"] == "drained" for h in (host, other)))
+        row(c, h)["state"] == state for h, state in (
+            (host, "draining"), (other, "drained"))))
     wait_for("one waits for its job", 10, lambda: not of_host(c, other)
              and of_host(c, host))
     assert row(c, host)["jobs_left"] == 1 and row(c, other)["safe"]

@@ -130,6 +130,38 @@ static void a_drained_host_gets_empty_and_takes_nothing(void **st)
 	assert_int_equal(job_begin(9, "vm3", NULL), 0);
 }
 
+/* How many hosts svf hosts shows in that state. */
+static int hosts_in(const char *state)
+{
+	struct vs_jdoc doc = { 0 };
+	struct vs_err err = { 0 };
+	struct vs_j hosts;
+	int n = 0;
+
+	doc.root = vs_core_report("hosts", 0, 0, &err);
+	hosts = vs_j_get(vs_j_root(&doc), "hosts");
+	for (size_t i = 0; i < vs_j_len(hosts); i++)
+		n += !strcmp(state, vs_j_str(vs_j_get(vs_j_at(hosts, i),
+						      "state")));
+	vs_jdoc_free(&doc);
+	return n;
+}
+
+/* As Slurm's words for nodes: draining until the last VM has left. */
+static void a_host_is_draining_while_vms_are_on_it(void **st)
+{
+	(void)st;
+	begin(3, 2, 3, "warm");
+	ready();
+	bring_up(7, "vm1");
+	assert_int_equal(hosts_in("up"), 2);
+	drain("esx1", "");
+	drain("esx2", "");
+	turns(2);
+	assert_int_equal(hosts_in("draining"), 1);
+	assert_int_equal(hosts_in("drained"), 1);
+}
+
 /* Users read the records of their jobs: what is left out, and by what. */
 static void an_operators_note_is_in_no_jobs_words(void **st)
 {
@@ -473,6 +505,7 @@ int main(void)
 		cmocka_unit_test(maintenance_called_off_lifts_the_drain),
 		cmocka_unit_test(an_administrators_drain_is_left_alone),
 		cmocka_unit_test(a_drained_host_gets_empty_and_takes_nothing),
+		cmocka_unit_test(a_host_is_draining_while_vms_are_on_it),
 		cmocka_unit_test(an_operators_note_is_in_no_jobs_words),
 		cmocka_unit_test(an_order_for_no_host_is_one_clear_line),
 		cmocka_unit_test(what_drs_displaces_at_power_on_is_placed_again),

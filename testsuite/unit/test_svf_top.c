@@ -122,6 +122,7 @@ static void free_vfs_of_a_host_that_gets_no_vm_are_not_free(void **state)
 		{ "on-trial", "", "....", ".." },
 		{ "quarantined", "", "xxxx", "xx" },
 		{ "drained", "", "----", "--" },
+		{ "draining", "", "----", "--" },
 		{ "maintenance", "", "----", "--" },
 		{ "disconnected", "", "----", "--" },
 		{ "unknown", "", "????", "??" },

@@ -22,7 +22,7 @@ const struct top_use_row top_uses[TOP_USES] = {
 	[TOP_HIDDEN] = { '*', "hidden",
 		"in use by a VM of this Slurm; by whom isn't told" },
 	[TOP_HELD] = { '+', "held", "given to a node whose VM isn't on yet" },
-	[TOP_FOREIGN] = { '#', "foreign", "in use by somebody else's VM" },
+	[TOP_FOREIGN] = { '#', "foreign", "in use by another VM" },
 	[TOP_SUSPECT] = { '!', "doubtful", "in use by a VM of doubtful ownership" },
 	[TOP_FREE] = { '.', "free", "free" },
 	[TOP_BARRED] = { '-', "barred", "free, but VMs are kept away from it" },

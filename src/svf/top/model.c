@@ -36,7 +36,7 @@ static int trouble_of(const char *state)
 {
 	static const char *const worse[] = {
 		"up", "on-trial", "standby", "maintenance", "drained",
-		"entering-maintenance", "avoided", "quarantined", "unknown",
+		"draining", "entering-maintenance", "avoided", "quarantined", "unknown",
 		"disconnected",
 	};
 

@@ -275,6 +275,18 @@ static const char *cluster_name(const struct vs_core *c,
 		c->conf->clusters[at].name;
 }
 
+/* As Slurm says it of a node: DRAINING until the last VM has left. */
+static const char *state_text(struct vs_core *c, const struct vs_host *h)
+{
+	const char *state = vs_report_host_state(c, h);
+	struct vs_remaining_vms r;
+
+	if (strcmp(state, "drained"))
+		return state;
+	vs_host_remaining_vms(c, h, &r);
+	return r.safe_at ? "draining" : state;
+}
+
 static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 				     const struct vs_host_sum *sum)
 {
@@ -294,7 +306,7 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 	vs_jb_str(o, "host", h->name);
 	vs_report_str(o, "cluster", cluster_name(c, h));
 	vs_report_str(o, "leaf", h->leaf);
-	vs_jb_str(o, "state", vs_report_host_state(c, h));
+	vs_jb_str(o, "state", state_text(c, h));
 	host_reasons(c, h, sum, o);
 	vs_jb_put(o, "pfs", pfs_json(c, h, sum));
 	totals_json(h, sum, o);

@@ -17,7 +17,8 @@
  *     "state": "up", (*)		up, avoided (it or a PF of it, after a
  *					failure or a change), quarantined (its
  *					breaker is open; HostDrainThreshold=), on-trial (half-open),
- *					drained (by an operator), maintenance,
+ *					draining (by an operator, VMs are on
+ *					it), drained (none is), maintenance,
  *					entering-maintenance, standby,
  *					disconnected, unknown
  *     "reasons": [ "text", ... ],	why not plainly up
