@@ -204,7 +204,7 @@ GARBAGE = {
     "why": (2, "job id"),
     "why abc": (2, "abc"),
     "why 1 2": (2, "job id"),
-    "why -1": (2, "-1"),
+    "why -1": (2, "invalid option -- '1'"),
     "why 0": (2, "job id"),
     "why 99999999999999": (2, "job id"),
     "why 12_": (2, "12_"),

@@ -41,7 +41,7 @@ check_PROGRAMS += testsuite/unit/test_adapter testsuite/unit/test_nics \
 	testsuite/unit/test_share \
 	testsuite/unit/test_step testsuite/unit/test_stores \
 	testsuite/unit/test_svf testsuite/unit/test_svf_adapters \
-	testsuite/unit/test_svf_filter \
+	testsuite/unit/test_svf_check testsuite/unit/test_svf_filter \
 	testsuite/unit/test_svf_complete \
 	testsuite/unit/test_svf_view testsuite/unit/test_svf_where \
 	testsuite/unit/test_timeline testsuite/unit/test_util \

@@ -37,11 +37,12 @@ static void the_controllers_of_slurm_conf_are_tried_in_order(void **state)
 	vs_control_stop();
 	assert_int_equal(svf("hosts"), 3);
 	/* what isn't reached is named, in the order it was tried */
-	expect_in(errs, "svf: slurmctld's slurm-vsphere is not reachable at 127.0.0.2:");
+	expect_in(errs, "svf: slurmctld does not answer at 127.0.0.2:");
 	assert_true(strstr(errs, "127.0.0.2:") < strstr(errs, "127.0.0.3:"));
 	assert_true(strstr(errs, "127.0.0.3:") < strstr(errs, "127.0.0.1:"));
 	expect_in(errs, "(Connection refused)");
-	expect_in(errs, "begins anew (for some seconds after scontrol reconfigure");
+	expect_in(errs, "Either slurmctld is not running, or it restarts (some seconds after scontrol reconfigure).");
+	expect_in(errs, "SvfListenAddr in the controller's vsphere.conf is 127.0.0.1, the default, which answers only on the controller: for other hosts set SvfListenAddr=0.0.0.0\n");
 	assert_null(strstr(errs, "127.0.0.9"));
 }
 
@@ -57,6 +58,17 @@ static void without_control_addr_this_machine_is_asked_first(void **state)
 	write_file("slurm.conf", CLUSTER "SlurmctldHost=localhost\n"
 		   "AuthInfo=socket=%s\n", geteuid(), stage_socket);
 	assert_int_equal(svf("--json hosts"), 0);
+}
+
+/* Another cause has another remedy. */
+static void a_name_that_is_unknown_is_said(void **state)
+{
+	(void)state;
+	snprintf(control, sizeof(control), "no-such-host.invalid:9");
+	assert_int_equal(svf("hosts"), 3);
+	expect_in(errs, "svf: slurmctld does not answer at no-such-host.invalid:9 (");
+	expect_in(errs, "). Check SVF_CONTROL, SlurmctldHost in slurm.conf, SvfPort in vsphere.conf and the firewall\n");
+	assert_null(strstr(errs, "SvfListenAddr"));
 }
 
 /* As the plugins and svf-probe refuse it, in the same words. */
@@ -383,6 +395,7 @@ int main(void)
 		T(the_controllers_of_slurm_conf_are_tried_in_order),
 		T(without_control_addr_this_machine_is_asked_first),
 		T(the_environment_goes_before_files),
+		T(a_name_that_is_unknown_is_said),
 		T(munge_that_does_not_run_is_said),
 		T(another_munge_key_is_said),
 		T(a_vsphere_conf_with_an_error_is_refused),

@@ -31,6 +31,9 @@
 #include "util/seal.h"
 #include "util/time.h"
 
+/* What to do where no server listens, and where none answers. */
+#define CLOSED "Either slurmctld is not running, or it restarts (some seconds after scontrol reconfigure). Or SvfListenAddr in the controller's vsphere.conf is 127.0.0.1, the default, which answers only on the controller: for other hosts set SvfListenAddr=0.0.0.0"
+#define SILENT "Check SVF_CONTROL, SlurmctldHost in slurm.conf, SvfPort in vsphere.conf and the firewall"
 #define CONNECT_MS 5000
 #define ANSWER_MS 30000		/* slurmctld may be busy with its own locks */
 
@@ -42,6 +45,7 @@ struct ask {
 	bool answered;		/* an entitled server spoke: don't ask others */
 	bool munge;		/* the local munged is what failed */
 	bool closed;		/* no server listens at one of them */
+	bool silent;		/* one of them can't be connected to otherwise */
 };
 
 /* Wait for the socket; 0, or -1 with errno when the time is over. */
@@ -259,14 +263,14 @@ static int ask_all(struct ask *a, struct vs_err *err)
 		if (a->answered || a->munge)
 			break;
 		a->closed |= fd < 0 && errno == ECONNREFUSED;
+		a->silent |= fd < 0;
 		vs_buf_printf(&tried, "%s%s:%d (%s)", tried.len ? ", " : "",
 			      host, a->where.ends[i].port, err->text);
 	}
 	if (!a->answered && !a->munge)
-		vs_err_set(err, VS_E_RETRY,
-			   "slurmctld's slurm-vsphere is not reachable at %s%s",
+		vs_err_set(err, VS_E_RETRY, "slurmctld does not answer at %s. %s",
 			   tried.data ? tried.data : "any address",
-			   a->closed ? "; slurmctld is not running, or begins anew (for some seconds after scontrol reconfigure, also one that fails)" : "");
+			   a->closed ? CLOSED : a->silent ? SILENT : "");
 	vs_buf_free(&tried);
 	return -1;
 }

@@ -13,8 +13,11 @@
 #include "verbs.h"
 #include "svf/checks/checks.h"
 #include "svf/local/local.h"
+#include "util/buf.h"
 #include "util/mem.h"
 #include "util/time.h"
+
+enum { STANDALONE, NAGIOS, OPTIONS };	/* svf.own[] */
 
 #define FRESH_MS 10000
 #define AGAIN_MS 200
@@ -88,21 +91,35 @@ static void print_list(const struct svf *s, struct vs_j all)
 			print_fix(vs_j_at(all, i));
 }
 
-static int print(const struct svf *s, struct vs_jdoc *doc)
+/* How many of the listed findings have which severity. */
+struct sums { int hard, warning, unknown; };
+
+static struct sums sums_of(const struct svf *s, struct vs_j all)
 {
-	struct vs_j top = vs_j_root(doc), all = vs_j_get(top, "findings");
-	int hard = 0, n = 0, rc;
-	char age[16];
+	struct sums n = { 0 };
 
 	for (size_t i = 0; i < vs_j_len(all); i++) {
 		const char *sev = str_of(vs_j_at(all, i), "severity");
 
 		if (!wanted(s, vs_j_at(all, i)))
 			continue;
-		n++;
-		hard += !strcmp(sev, "hard") ||
-			(s->also && !strcmp(sev, "warning"));
+		if (!strcmp(sev, "hard"))
+			n.hard++;
+		else if (!strcmp(sev, "warning"))
+			n.warning++;
+		else
+			n.unknown++;
 	}
+	return n;
+}
+
+static int print(const struct svf *s, struct vs_jdoc *doc)
+{
+	struct vs_j top = vs_j_root(doc), all = vs_j_get(top, "findings");
+	struct sums sums = sums_of(s, all);
+	int n = sums.hard + sums.warning + sums.unknown, rc;
+	char age[16];
+
 	if (!s->json && n)
 		print_list(s, all);
 	rc = svf_read_failed(doc);
@@ -114,7 +131,7 @@ static int print(const struct svf *s, struct vs_jdoc *doc)
 		       n ? "\n" : "", n, n == 1 ? "" : "s",
 		       vs_j_int_or(vs_j_opt(top, "hosts"), 0),
 		       age[0] ? ", read " : "", age, age[0] ? " ago" : "");
-	return hard ? SVF_NO : SVF_OK;
+	return sums.hard || (s->also && sums.warning) ? SVF_NO : SVF_OK;
 }
 
 /* ---- asking ------------------------------------------------------------------ */
@@ -178,15 +195,98 @@ static int standalone(const struct svf *s)
 	return status ? status : rc;
 }
 
+/* ---- for Nagios ----------------------------------------------------------------- */
+
+enum { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
+#define NAGIOS_TEXT 1024	/* bytes of the findings' names */
+
+/* Prints the one line that Nagios reads. Returns state, its exit code. */
+static int nagios_line(int state, const char *text, const struct sums *n)
+{
+	static const char *const names[] = { "OK", "WARNING", "CRITICAL",
+					     "UNKNOWN" };
+	VS_FREE char *line = vs_asprintf("SVF %s - %s", names[state], text);
+
+	/* What follows | is for Nagios's graphs. */
+	for (char *p = strchr(line, '|'); p; p = strchr(p, '|'))
+		*p = '/';
+	printf("%s | hard=%d warning=%d unknown=%d\n", svf_clean(line),
+	       n->hard, n->warning, n->unknown);
+	return state;
+}
+
+/* "2 hard, 1 warning, 0 unknown: mtu esx01 0000:3b:00.0; ..." */
+static char *nagios_text(const struct svf *s, struct vs_j all,
+			 const struct sums *n)
+{
+	struct vs_buf b = VS_BUF_INIT(NAGIOS_TEXT);
+	const char *between = ":";
+	char *text;
+
+	for (size_t i = 0; i < vs_j_len(all); i++) {
+		struct vs_j f = vs_j_at(all, i);
+		const char *pf = str_of(f, "pf");
+
+		if (!wanted(s, f) ||
+		    vs_buf_printf(&b, "%s %s %s%s%s", between,
+				  str_of(f, "code"), str_of(f, "object"),
+				  pf[0] ? " " : "", pf))
+			continue;	/* there is no space for its name */
+		between = ";";
+	}
+	text = vs_asprintf("%d hard, %d warning, %d unknown%s", n->hard,
+			   n->warning, n->unknown, b.data ? b.data : "");
+	vs_buf_free(&b);
+	return text;
+}
+
+static int nagios(const struct svf *s)
+{
+	const struct sums none = { 0 };
+	VS_FREE char *text = NULL;
+	struct vs_jdoc doc;
+	struct sums n;
+	int rc = ask(&doc), state;
+	bool up;
+
+	if (rc)
+		return nagios_line(NAGIOS_UNKNOWN, rc == SVF_AUTH ?
+				   "authentication refused" :
+				   rc == SVF_AWAY ? "slurmctld does not answer" :
+				   "svf check is not possible", &none);
+	up = vs_j_bool_or(vs_j_opt(vs_j_root(&doc), "up"), false);
+	n = sums_of(s, vs_j_get(vs_j_root(&doc), "findings"));
+	text = nagios_text(s, vs_j_opt(vs_j_root(&doc), "findings"), &n);
+	state = n.hard ? NAGIOS_CRITICAL : n.warning ? NAGIOS_WARNING :
+		n.unknown || !up ? NAGIOS_UNKNOWN : NAGIOS_OK;
+	if (svf_read_failed(&doc))
+		rc = nagios_line(NAGIOS_UNKNOWN, "the answer can't be read",
+				 &none);
+	else
+		rc = nagios_line(state, !up && state == NAGIOS_UNKNOWN ?
+				 "slurmctld is not connected to vCenter" : text,
+				 &n);
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
 static int run(const struct svf *s)
 {
 	struct vs_jdoc doc;
 	int rc;
 
+	if (s->own[NAGIOS] && (s->json || s->flag || s->format ||
+			       s->own[STANDALONE])) {
+		fputs("svf: check: --nagios prints one line: it takes no --json, --codes, --standalone or -O\n",
+		      stderr);
+		return svf_try();
+	}
 	if (s->flag)
 		return svf_codes_print(s);
-	if (s->own[0])
+	if (s->own[STANDALONE])
 		return standalone(s);
+	if (s->own[NAGIOS])
+		return nagios(s);
 	rc = ask(&doc);
 	if (rc)
 		return rc;
@@ -198,10 +298,13 @@ static int run(const struct svf *s)
 }
 
 static const struct svf_opt own[] = {
-	{ NULL, "--standalone", NULL,
+	[STANDALONE] = { NULL, "--standalone", NULL,
 	  "without slurmctld, before its first start: configuration, connection, login, names and rights (on the controller, as root or SlurmUser)",
 	  SVF_OPT_OWN },
-	{ 0 }
+	[NAGIOS] = { NULL, "--nagios", NULL,
+		"print one line and exit as Nagios expects: 0 OK, 1 WARNING, 2 CRITICAL (a hard finding), 3 UNKNOWN",
+		SVF_OPT_OWN },
+	[OPTIONS] = { 0 }
 };
 
 const struct svf_verb svf_check = {
@@ -209,8 +312,7 @@ const struct svf_verb svf_check = {
 	.flag = "--codes",
 	.flag_what = "print every code that there is: severity, description and reason",
 	.also = "--strict", .also_what = "exit with 1 for warnings too",
-	.own = own,
-	.list = &list, .flagged = &svf_codes, .names = SVF_NAMES_HOST,
+	.own = own, .list = &list, .flagged = &svf_codes, .names = SVF_NAMES_HOST,
 	.what = "errors of hosts, templates and slurm.conf, with their fixes",
 	.help =
 "CODE or OBJECT (a host, a template) restricts the list. Each finding is\n"
