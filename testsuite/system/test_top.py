@@ -124,7 +124,7 @@ def test_colour_is_the_jobs_and_none_is_needed(cluster):
 def test_keys_resize_and_help(cluster):
     with top(cluster) as t:
         t.type("h")
-        t.wait_screen("help", lambda s: "in use by somebody else's VM" in s and
+        t.wait_screen("help", lambda s: "in use by another VM" in s and
                       "order of hosts" in s)
         t.type("h")
         t.wait_screen("hosts again", lambda s: "esx01" in s)
