@@ -73,9 +73,12 @@ dist_schema_DATA = \
 	src/svf/schema/map.json \
 	src/svf/schema/meta.json \
 	src/svf/schema/nodes.json \
+	src/svf/schema/pause.json \
 	src/svf/schema/plan.json \
 	src/svf/schema/reconcile.json \
+	src/svf/schema/resume.json \
 	src/svf/schema/status.json \
+	src/svf/schema/support.json \
 	src/svf/schema/vm.json \
 	src/svf/schema/why.json
 

@@ -98,6 +98,21 @@ def test_findings(cluster):
     assert "findings" in valid(cluster, "check", codes=(0, 1))
 
 
+def test_checks_without_slurmctld(cluster):
+    steps = valid(cluster, "check", "--standalone", codes=(0, 1))["steps"]
+    assert {s["result"] for s in steps} == {"ok"}, steps
+
+
+def test_a_pause_and_an_archive(cluster, tmp_path):
+    assert valid(cluster, "pause", "a", "test")["paused"]["reason"] == "a test"
+    try:
+        assert valid(cluster, "status")["paused"]["user"]
+    finally:
+        valid(cluster, "resume")
+    archive = str(tmp_path / "support.tar.gz")
+    assert valid(cluster, "support", archive)["file"] == archive
+
+
 def test_answers_to_requests(cluster):
     cluster.wait_job(cluster.sbatch("-N1", "-w", "vm001"), 90)
     valid(cluster, "host", "drain", "--dry-run", E1)
