@@ -84,7 +84,7 @@ fuzz_svf = src/svf/list/filter.c src/svf/list/show.c src/svf/list/table.c \
 	src/svf/top/draw.c src/svf/top/hosts.c src/svf/top/line.c \
 	src/svf/top/model.c src/svf/top/search.c src/svf/top/side.c \
 	src/svf/verbs/host.c src/svf/verbs/hosts.c src/svf/verbs/jobs.c \
-	src/svf/verbs/nodes.c src/svf/verbs/reconcile.c \
+	src/svf/verbs/nodes.c src/svf/verbs/pause.c src/svf/verbs/reconcile.c \
 	src/svf/verbs/status.c src/svf/verbs/vm.c src/svf/verbs/when.c \
 	src/svf/verbs/why.c
 

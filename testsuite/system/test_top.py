@@ -185,8 +185,8 @@ def test_slurmctld_goes_away_and_comes_back(cluster):
     with top(cluster) as t:
         cluster.end_slurmctld()
         try:
-            t.wait_screen("that nobody answers", lambda s: re.search(
-                r"nobody answers since \d\d:\d\d:\d\d", t.lines[0]) and
+            t.wait_screen("that slurmctld is silent", lambda s: re.search(
+                r"slurmctld is silent since \d\d:\d\d:\d\d", t.lines[0]) and
                 "is not reachable" in s and "esx01" in s)
             t.type("h")                 # keys are heard
             t.wait_screen("help", lambda s: "Keys:" in s)
@@ -194,7 +194,7 @@ def test_slurmctld_goes_away_and_comes_back(cluster):
         finally:
             cluster.start_slurmctld()
             cluster.wait_ready()
-        t.wait_screen("an answer", lambda s: "nobody answers" not in s and
+        t.wait_screen("an answer", lambda s: "is silent since" not in s and
                       "vCenter up" in s)
         t.type("q")
         assert t.end() == 0

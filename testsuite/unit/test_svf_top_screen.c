@@ -295,7 +295,7 @@ static void pause_help_and_quit_do_what_they_say(void **state)
 	v.away = v.now;
 	vs_strlcpy(v.error, "slurmctld is not reachable", sizeof(v.error));
 	drawn(m, &v, &out);
-	assert_true(shows(&out, "nobody answers since") &&
+	assert_true(shows(&out, "slurmctld is silent since") &&
 		    shows(&out, "slurmctld is not reachable") &&
 		    shows(&out, "h0001"));
 	drawn(NULL, &v, &out);

@@ -40,7 +40,7 @@ static void head_line(const struct top_model *m, const struct top_view *v,
 	}
 	if (v->away) {
 		svf_clock(v->away, "%H:%M:%S", since);
-		top_put(l, TOP_BAD | TOP_MARK, " nobody answers since %s ",
+		top_put(l, TOP_BAD | TOP_MARK, " slurmctld is silent since %s ",
 			since);
 	}
 	top_pad(l, TOP_BAR, v->cols);

@@ -335,8 +335,8 @@ const struct svf_verb svf_check = {
 "\n"
 "--standalone does not ask slurmctld. It reads slurm.conf and vsphere.conf, logs\n"
 "in to vCenter, looks each configured name up, and reads the account's rights.\n"
-"It changes nothing. Then svf exits with 0 if nothing hard is found, with 1 if a\n"
-"name is missing or something hard is found, with 3 if vCenter does not answer or\n"
-"its certificate can't be verified, with 4 if vCenter refuses the login, and with\n"
-"5 if slurm.conf or vsphere.conf is wrong.\n",
+"It changes nothing. Its exit status is 0 if nothing hard is found, and 1 if a name\n"
+"is missing or something hard is found. It is 3 if vCenter does not answer or its\n"
+"certificate is not verified, and 4 if vCenter refuses the login. It is 5 if\n"
+"slurm.conf or vsphere.conf is wrong.\n",
 };

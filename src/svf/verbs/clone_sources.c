@@ -18,7 +18,7 @@ static const struct svf_col cols[] = {
 	{ .name = "datastore", .key = "datastore", .what = "the datastore of its disks" },
 	{ .name = "host", .key = "host", .what = "the host where it is registered" },
 	{ .name = "state", .how = SVF_STATE | SVF_UPPER, .key = "state",
-	  .what = "CLONING, NO_SNAPSHOT, SNAPSHOT, OFF and BOOTING (of instant clones, until frozen), READY, AWAY (it or its host can't be reached), ON (a user powered it on), DESTROY, or UNMARKED (a user removed its ownership tag)" },
+	  .what = "CLONING, NO_SNAPSHOT, SNAPSHOT, OFF, BOOTING, READY, DESTROY. AWAY: it or its host can't be reached. ON: a user powered it on. UNMARKED: a user removed its ownership tag" },
 	{ .name = "clones", .how = SVF_RIGHT | SVF_INT, .key = "children",
 	  .what = "VMs whose disks depend on it" },
 	{ .name = "removal", .put = put_removal,
