@@ -166,7 +166,8 @@ struct vs_conf *check_conf_read(char **path, struct vs_err *err)
 
 /* ---- slurm.conf ------------------------------------------------------------- */
 
-/* slurmctld's list: vs_slurm_checks() asks it for partitions' SuspendTime. */
+/* slurmctld's list: vs_slurm_checks() asks it for partitions' SuspendTime and
+ * timeouts. */
 vs_list_t part_list;
 
 static void partitions_note(void)
@@ -178,7 +179,10 @@ static void partitions_note(void)
 	for (int i = 0; i < n; i++) {
 		part_record_t *p = xmalloc(sizeof(*p));
 
+		p->name = xstrdup(all[i]->name);
 		p->suspend_time = all[i]->suspend_time;
+		p->suspend_timeout = all[i]->suspend_timeout;
+		p->resume_timeout = all[i]->resume_timeout;
 		list_append(part_list, p);
 	}
 }

@@ -67,6 +67,21 @@ def test_all_is_well_and_nothing_is_changed(site):
     assert list(site.path("state").iterdir()) == []
 
 
+def test_settings_of_slurm_conf_and_of_its_partitions(site):
+    def findings():
+        return {f["code"]: f for f in check(site)[1]["findings"]}
+    assert "slurm-resume-timeout" in findings()
+    change(site, "slurm.conf", "PartitionName=roce", "PartitionName=roce "
+           "ResumeTimeout=1800")
+    assert "slurm-resume-timeout" not in findings()
+    change(site, "slurm.conf", r"(?m)^SelectTypeParameters=.*$",
+           "SelectTypeParameters=CR_Socket")
+    status, doc, _ = check(site)
+    hard, = [f for f in doc["findings"] if f["severity"] == "hard"]
+    assert hard["code"] == "slurm-select-parameters" and status == 1
+    assert hard["is"] == "CR_Socket"
+
+
 def test_a_wrong_password(site):
     site.path("etc", "vcenter.password").write_text("wrong\n")
     status, step = failed(site, "login")

@@ -447,6 +447,63 @@ static void a_partitions_suspend_time_suffices(void **state)
 	assert_int_equal(vs_conf_check_slurm(&stage_err), 0);
 }
 
+static char found[512];
+
+static void check_found(void *arg, enum vs_check code, const char *is,
+			const char *should, const char *fix)
+{
+	size_t len = strlen(found);
+
+	(void)arg;
+	(void)fix;
+	if (code == VS_CHECK_SLURM_RESUME_TIMEOUT ||
+	    code == VS_CHECK_SLURM_SUSPEND_TIMEOUT)
+		snprintf(found + len, sizeof(found) - len, "%s, %s; ", is,
+			 should);
+}
+
+static const char *timeouts(const char *partitions)
+{
+	const struct vs_slurm_bounds b = { 600, 50, partitions };
+
+	found[0] = '\0';
+	vs_slurm_checks(&b, check_found, NULL);
+	return found;
+}
+
+/* The cluster's are for other nodes; Slurm has worked out each node's own. */
+static void timeouts_are_those_of_the_vms(void **state)
+{
+	static const struct { const char *name; int resume, suspend; } rows[] = {
+		{ "vm1", 900, 60 }, { "vm2", 600, 50 }, { "vm3", 300, 10 },
+		{ "metal", 30, 5 },
+	};
+
+	(void)state;
+	slurm_conf.resume_timeout = 60;
+	slurm_conf.suspend_timeout = 30;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		stage_node(rows[i].name, "sriov-roce", 2, 1024, i < 3);
+		node_record_table_ptr[i]->resume_timeout =
+			(uint16_t)rows[i].resume;
+		node_record_table_ptr[i]->suspend_timeout =
+			(uint16_t)rows[i].suspend;
+	}
+	stage_partition("roce", "013", false);
+	stage_partition("eth", "12", false);
+	assert_string_equal(timeouts("roce"), "");
+	assert_string_equal(timeouts("roce,eth"),
+			    "300, ResumeTimeout=600; 10, SuspendTimeout=50; ");
+	assert_string_equal(timeouts("gone"),
+			    "60, ResumeTimeout=600; 30, SuspendTimeout=50; ");
+	/* Before power saving has begun. */
+	for (int i = 0; i < node_record_count; i++)
+		node_record_table_ptr[i]->resume_timeout =
+			node_record_table_ptr[i]->suspend_timeout = NO_VAL16;
+	assert_string_equal(timeouts("roce"),
+			    "60, ResumeTimeout=600; 30, SuspendTimeout=50; ");
+}
+
 static void select_parameters_without_a_test_are_refused_by_name(void **state)
 {
 	static const struct { int shares; const char *name; } refused[] = {
@@ -558,6 +615,7 @@ int main(void)
 		T(without_resume_program_we_refuse_to_start),
 		T(without_suspend_time_we_refuse_to_start),
 		T(a_partitions_suspend_time_suffices),
+		T(timeouts_are_those_of_the_vms),
 		T(select_parameters_without_a_test_are_refused_by_name),
 		T(select_parameters_of_a_partition_are_refused_too),
 		T(without_the_prep_plugin_we_refuse_to_start),

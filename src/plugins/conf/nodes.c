@@ -7,7 +7,6 @@
  * Under slurmctld's NODE and PART locks; keeps no pointer into Slurm's tables.
  */
 #include "plugins/slurm/compat.h"
-#include "plugins/slurm/conf_check.h"
 #include <uthash.h>
 #include "util/mem.h"
 #include "util/name.h"

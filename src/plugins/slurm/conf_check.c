@@ -184,14 +184,62 @@ static bool vf_not_counted(const struct vs_slurm_bounds *b)
 	       listed(slurm_conf.accounting_storage_tres, "license/vf");
 }
 
+/* Slurm works out each node's timeouts from its partitions
+ * (power_save_set_timeouts() in power_save.c). Without slurmctld no partition has
+ * nodes: then it is the partition's own. Returns the least of a VM's node, or `than`
+ * if none is less. */
+static uint16_t least_of_part(const part_record_t *part_ptr, bool resume,
+			      uint16_t than)
+{
+	const node_record_t *n;
+	uint16_t own = resume ? part_ptr->resume_timeout :
+		part_ptr->suspend_timeout;
+
+	if (!part_ptr->node_bitmap)
+		return MIN(own, than);
+	for (int i = 0; (n = next_node(&i)); i++) {
+		uint16_t is = resume ? n->resume_timeout : n->suspend_timeout;
+
+		if (IS_NODE_CLOUD(n) && is != NO_VAL16 && is < than &&
+		    bit_test(part_ptr->node_bitmap, n->index))
+			than = is;
+	}
+	return than;
+}
+
+static int part_has_name(void *x, void *name)
+{
+	return !xstrcmp(((const part_record_t *)x)->name, name);
+}
+
+/* Not by find_part_record(), which only slurmctld has. */
+static uint16_t least_timeout(const struct vs_slurm_bounds *b, bool resume)
+{
+	VS_FREE char *names = vs_strdup(b && b->partitions ? b->partitions : "");
+	char *save = NULL;
+	uint16_t least = NO_VAL16;
+
+	for (char *name = strtok_r(names, ",", &save); name;
+	     name = strtok_r(NULL, ",", &save)) {
+		const part_record_t *part_ptr = part_list ?
+			list_find_first(part_list, part_has_name, name) : NULL;
+
+		if (part_ptr)
+			least = least_of_part(part_ptr, resume, least);
+	}
+	if (least != NO_VAL16)
+		return least;
+	return resume ? slurm_conf.resume_timeout : slurm_conf.suspend_timeout;
+}
+
 static bool short_resume(const struct vs_slurm_bounds *b)
 {
-	return b && slurm_conf.resume_timeout < b->boot_timeout_s;
+	return b && least_timeout(b, true) < b->boot_timeout_s;
 }
 
 static bool short_suspend(const struct vs_slurm_bounds *b)
 {
-	return b && slurm_conf.suspend_timeout < b->shutdown_grace_s;
+	return b && least_timeout(b, false) < b->shutdown_grace_s;
 }
 
 /* ---- the table --------------------------------------------------------------- */
@@ -273,7 +321,8 @@ static const struct row {
 	  NULL, NULL, NULL },
 };
 
-static void value_of(enum value which, char *out, size_t size)
+static void value_of(enum value which, const struct vs_slurm_bounds *b, char *out,
+		     size_t size)
 {
 	switch (which) {
 	case RESUME_RATE:
@@ -286,10 +335,10 @@ static void value_of(enum value which, char *out, size_t size)
 		snprintf(out, size, "%u", slurm_conf.ret2service);
 		break;
 	case SUSPEND_TIMEOUT:
-		snprintf(out, size, "%u", slurm_conf.suspend_timeout);
+		snprintf(out, size, "%u", least_timeout(b, false));
 		break;
 	case RESUME_TIMEOUT:
-		snprintf(out, size, "%u", slurm_conf.resume_timeout);
+		snprintf(out, size, "%u", least_timeout(b, true));
 		break;
 	case TOPOLOGY:
 		snprintf(out, size, "%s", slurm_conf.topology_plugin);
@@ -327,7 +376,7 @@ void vs_slurm_checks(const struct vs_slurm_bounds *b, vs_slurm_found *fn,
 
 		if (!r->bad(b))
 			continue;
-		value_of(r->is, is, sizeof(is));
+		value_of(r->is, b, is, sizeof(is));
 		should = should_be(r, b);
 		fn(arg, r->code, is, should, r->add ? r->add : should);
 	}
@@ -352,7 +401,7 @@ int vs_conf_check_slurm(struct vs_err *err)
 
 		if (vs_check_kinds[r->code].severity != VS_HARD || !r->bad(NULL))
 			continue;
-		value_of(r->is, is, sizeof(is));
+		value_of(r->is, NULL, is, sizeof(is));
 		text = r->is == TOPOLOGY ?
 			vs_asprintf("TopologyPlugin=%s %s", is, r->text) :
 			r->is == SELECT ?

@@ -160,12 +160,29 @@ static void site_add(void *arg)
 		add_list(s->a, &s->hosts->l);
 }
 
+/* The caller frees the result. */
+static char *partition_names(const struct vs_conf *conf)
+{
+	char *names = vs_strdup("");
+
+	for (size_t i = 0; i < conf->npartitions; i++) {
+		char *more = vs_asprintf("%s%s%s", names, i ? "," : "",
+					 conf->partitions[i].name);
+
+		free(names);
+		names = more;
+	}
+	return names;
+}
+
 void vs_report_check(struct vs_core *c, struct json_object *top, bool operator)
 {
 	struct asked a = { vs_jb_arr(), operator };
 	struct vs_checked *shared = NULL, *hosts = NULL;
+	VS_FREE char *partitions = partition_names(c->conf);
 	struct vs_lookup slurm = {
-		.bounds = { c->conf->boot_timeout_s, c->conf->shutdown_grace_s },
+		.bounds = { c->conf->boot_timeout_s, c->conf->shutdown_grace_s,
+			    partitions },
 	};
 
 	vs_assert_locked();

@@ -135,6 +135,7 @@ enum vs_slurm_request {
 /* What of vsphere.conf bounds slurm.conf's keys, and what is found in it. */
 struct vs_slurm_bounds {
 	int boot_timeout_s, shutdown_grace_s;
+	const char *partitions;	/* of VMs, with commas between; NULL: none */
 };
 /* fix: what to write into slurm.conf. */
 typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,
