@@ -130,8 +130,7 @@ def test_its_sums_are_right(tarball):
 
 
 def test_it_builds_without_git(tarball, tmp_path):
-    with tarfile.open(tarball[0]) as t:
-        t.extractall(tmp_path, filter="data")
+    subprocess.run(["tar", "-xf", tarball[0], "-C", tmp_path], check=True)
     tree, root = tmp_path / NAME, tmp_path / "root"
     for argv in (["./configure", "--prefix=/usr", "CFLAGS=-O0",
                   "--with-slurm-source=" + os.environ["VS_SLURM_SRC"]],
