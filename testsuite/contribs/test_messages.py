@@ -34,6 +34,8 @@ def test_a_fault_is_found(tmp_path, source, says):
     f'x("{" ".join(["word"] * 25)}");',
     f'x("{" ".join(["word"] * 20)}. {" ".join(["word"] * 20)}");',
     f'x("{" ".join(["word"] * 20)};\\n\\n{" ".join(["word"] * 20)}");',
+    # what is found, what is expected and the commands that repair it
+    'x("' + "word " * 20 + '" SHOULD "' + "word " * 20 + '" FIX "govc ' + "word " * 30 + '\\n");',
     # comments, keys, what programs read
     f'/* {LONG} */ x("one two three");',
     'x("one two three"); x("anew"); y("nobody here");',

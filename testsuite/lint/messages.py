@@ -29,6 +29,9 @@ TOKEN = re.compile(
     r"""|(?P<text>"(?:\\.|[^"\\\n])*"(?:(?:\s|\\\n|/\*.*?\*/|\b[A-Z][A-Za-z0-9_]*\b(?=(?:\s|/\*.*?\*/)*"))*"(?:\\.|[^"\\\n])*")*)""",
     re.S | re.M)
 PART = re.compile(r'"((?:\\.|[^"\\\n])*)"|\b([A-Z][A-Za-z0-9_]*)\b', re.S)
+# These separate what is found, what is expected and what repairs it (checks_i.h).
+SEPARATORS = {"SHOULD", "FIX", "VS_CHECK_PART"}
+COMMAND = re.compile(r"^\s*(govc|esxcli|scontrol|svf) .*$", re.M)
 ESCAPES = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\"}
 WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 # A sentence ends with its mark before a blank, with a line that is empty, and at a
@@ -42,7 +45,7 @@ def joined(literal):
     """The text of strings side by side; a macro between them counts as a word."""
     out = ""
     for m in PART.finditer(literal):
-        out += "N" if m[1] is None else re.sub(
+        out += "\n\n" if m[2] in SEPARATORS else "N" if m[1] is None else re.sub(
             r'\\[nt"\\]', lambda e: ESCAPES[e[0]], m[1])
     return out
 
@@ -58,7 +61,8 @@ def texts(source):
 
 
 def sentences(text):
-    return [s for s in SENTENCE.split(text) if s and s.strip()]
+    """Without the lines that are commands."""
+    return [s for s in SENTENCE.split(COMMAND.sub("\n", text)) if s and s.strip()]
 
 
 def length(sentence):

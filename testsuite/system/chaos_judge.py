@@ -22,6 +22,7 @@ CLASSES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "ledger", "jobs",
            "pending", "down", "crash")
 RESTARTS_MIN, RESTARTS_EVERY_S = 6, 120     # by a job's own time
 TRIES_MIN = 8       # fewer tells nothing of a kind of event
+READY_S = 10        # from the core's first view of vCenter to what it asks of Slurm
 SEEN_S = 5          # a look at the books is so old at most
 TOUCH_S = 90        # for how long a person's action may explain a node's state,
 GONE_S = 10         # or for as long as its VM is not on from so soon after it: a
@@ -484,6 +485,13 @@ def lasted(f, now):
         return min(epoch(f["EndTime"]), now)
     except (KeyError, ValueError):
         return now
+
+
+def was_blind(log, since, at):
+    """slurmctld began after `since`, and the core had not seen vCenter READY_S before
+    `at`: its first pass and its request to Slurm take some seconds."""
+    return not any(since < stamp(ln) <= at - READY_S for ln in log.splitlines()
+                   if "] slurm-vsphere: ready: " in ln)
 
 
 def stamp(line):

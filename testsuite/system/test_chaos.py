@@ -10,7 +10,7 @@ import pytest
 import chaos_hostile
 from chaos_forgot import copy_explains, forgotten
 from chaos_hostile import NEEDS_ROOT, Bug, judge_order, judge_plans, must_reach
-from chaos_judge import never_done, restarts_max
+from chaos_judge import never_done, restarts_max, was_blind
 from chaos_loop import Loop
 from chaos_pending import (EXCUSED_S, UNSEEN, Excuses, Job, Moment, Pending, demands,
                            node_lists, startable, vf_lists)
@@ -58,6 +58,22 @@ def test_only_what_was_not_saved_is_forgotten():
     assert forgotten(T0, [T0 + 5], T0 + 60)
     assert not forgotten(T0, [T0 + 40], T0 + 60)
     assert not forgotten(T0, [], T0 + 60)
+
+
+def ready(seconds):
+    at = time.localtime(T0 + seconds)
+    return time.strftime("[%Y-%m-%dT%H:%M:%S", at) + ".500] slurm-vsphere: ready: nodes=24 hosts=4\n"
+
+
+@pytest.mark.parametrize("log, blind", [
+    ("", True),                             # vCenter never answered
+    (ready(55), True),                      # it answered just before Slurm's timeout
+    (ready(5), True),                       # that was slurmctld before the kill
+    (ready(15), False), (ready(49), False),
+    (ready(5) + ready(30) + ready(55), False),
+    (ready(30).replace("slurm-vsphere", "other"), True)])
+def test_a_core_that_has_not_seen_vcenter_cannot_tell_slurm_of_a_vm(log, blind):
+    assert was_blind(log, T0 + 10, T0 + 60) is blind
 
 
 # ---- chaos_pending: who could start ---------------------------------------------------
