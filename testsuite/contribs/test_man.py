@@ -197,6 +197,13 @@ def test_what_a_program_has_and_its_page_has_not_is_found(said, name, sections, 
     assert said({name: sections}) == f"{name}: table: {says} is not in the page\n"
 
 
+def test_a_variable_that_svf_reads_is_in_its_page(said):
+    said()
+    plant(said.top, {"src/svf/top/a.c": 'x = getenv("TERM"), y = getenv("SVF_NEW");\n'})
+    out = lint_run("man.py", said.top, str(said.top / "pages"))[1]
+    assert out == "svf.1: table: SVF_NEW is not in the page\n"
+
+
 def test_an_empty_table_is_found(said):
     said()
     (said.top / "contribs/probe/options.c").write_text("")

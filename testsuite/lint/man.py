@@ -11,8 +11,8 @@ directory), and prints PAGE: RULE: what is wrong. Exits with 1 if anything is.
   order    a section is missing, or is not where Slurm's pages have it
   long     a sentence of more than 30 words
   word     an expression that words.py refuses
-  table    a key, verb, option, field, exit status or finding of the code's tables
-           is not in its page
+  table    a key, verb, option, field, exit status or finding of the code's tables,
+           or a variable of the environment that svf reads, is not in its page
   unknown  a page names a verb or a key that the tables do not have, or a section
            ("see METRICS") that the page does not have
 
@@ -136,7 +136,9 @@ def is_tag(page, word):
     return any(pattern.search(t) for t in page.tags)
 
 
-def of_svf(tables, _):
+def of_svf(tables, top):
+    for f in sorted((top / "src/svf").rglob("*.c")):
+        yield from set(re.findall(r'getenv\("(\w+)"\)', f.read_text())) - {"TERM"}
     for verb in tables.of("verb"):
         yield f"svf {verb}"
     for word in tables.of("word"):
