@@ -84,6 +84,7 @@ def test_the_archive_is_whole_and_has_no_secret(cluster):
     assert "VCenterUser=" in files["vsphere.conf"]
     assert "SvfListenAddr=127.0.0.1" in files["vsphere.conf"]
     assert "SelectType=select/cons_tres_vsphere" in files["slurm.conf"]
+    assert not [k for k in PLANTED if k in files["slurm.conf"]]
     assert "slurm-vsphere: ready:" in files["slurmctld.log"]
     assert json.loads(files["status.json"])["up"] is True
     assert "slurm-vsphere" in files["versions.txt"]
