@@ -51,10 +51,10 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "The VM folder of this Slurm cluster; nothing outside it is changed." },
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "Datastore", NULL, MOSTLY, NULL, 0, 0,
 	  TOP(datastore),
-	  "Where the VMs' disks go: a datastore, or several as a,b (local ones of "
-	  "single hosts too), of which each VM gets the one with most room that "
-	  "its host sees. Blanks around a name are no part of it; a name with a "
-	  "comma can't be given: rename that datastore. Needed unless each VSphereCluster= line has its own." },
+	  "The datastores of the VMs' disks, separated by commas. Local datastores "
+	  "of single hosts are permitted. A VM gets the datastore with the most "
+	  "free capacity that its host mounts. Required unless each VSphereCluster= "
+	  "line has its own. A name with a comma is not supported." },
 	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Placement", "balance", COMMON,
 	  "balance|pack|spread|drs", 0, 0, TOP(placement),
 	  "balance: even load; pack: fewest hosts, then fewest leaf switches; "
@@ -81,13 +81,14 @@ const struct vs_conf_key vs_conf_keys[] = {
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MetricsPort", "0", COMMON, NULL,
 	  0, 65535, TOP(metrics.port),
 	  "The TCP port on which slurmctld serves metrics to Prometheus, "
-	  "http://127.0.0.1:PORT/metrics, in OpenMetrics; see METRICS. 0: they "
+	  "http://127.0.0.1:PORT/metrics, in OpenMetrics. 0: they "
 	  "are not served." },
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "MetricsAddr", "127.0.0.1", ADVANCED, NULL,
 	  0, 0, TOP(metrics.addr),
-	  "The numeric address of MetricsPort. Anyone who reaches an address that is "
-	  "not loopback reads the names of ESXi hosts and adapters and all counts, "
-	  "without a password and in clear; slurmctld's log warns of it." },
+	  "The numeric address of MetricsPort. On an address that is not loopback, "
+	  "anyone who reaches it reads the names of ESXi hosts and adapters and all "
+	  "counts. There is no password and no encryption, and slurmctld's log "
+	  "warns of it." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxProvisionOps", "20", ADVANCED, NULL,
 	  1, 1000, TOP(provision_max),
 	  "Clones, moves, reconfigurations and removals in flight at once." },
@@ -97,29 +98,29 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  1, 128, TOP(host_max), "Operations in flight on one ESXi host." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxVmotionsPerHost", "4", ADVANCED, NULL,
 	  0, 32, TOP(vmotions_max),
-	  "vMotions at once that come to an ESXi host or go from it, when VMs whose "
-	  "adapter allows it leave one that is to be empty with their jobs running; "
-	  "vCenter itself does 8 over 10 Gb/s, 4 over 1. 0: none is moved, their jobs "
-	  "end there." },
+	  "The maximum number of vMotions to or from one ESXi host at the same "
+	  "time. They move running VMs from a host that is drained, if their "
+	  "adapter allows it. vCenter itself permits 8 over 10 Gb/s and 4 over 1 "
+	  "Gb/s. 0: no VM is moved, and its job ends there." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxClonesPerHour", "0", ADVANCED, NULL,
 	  0, 100000, TOP(clones_max),
-	  "VMs that are made within an hour, of which each leaves tasks and events "
-	  "in vCenter's database: while so many were, jobs that need a new one wait, "
-	  "and from 80 % on none is made ahead of jobs. A job that has begun gets "
-	  "all its VMs. 0: any number, and a warning at 1000." },
+	  "The maximum number of VMs that are created within an hour, because each "
+	  "adds tasks and events to vCenter's database. At the limit, jobs that "
+	  "need a new VM stay pending. From 80 % of it, no VM is prefetched. A job "
+	  "that has begun gets all its VMs. 0: no limit, and a warning at 1000." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "HostDrainThreshold", "0", ADVANCED, NULL,
 	  0, 1000, TOP(health_drains),
-	  "A host takes no more VMs once so many nodes were drained or set down "
-	  "by others (a health check, a person) while their VMs ran on it, and "
-	  "still are: faults stick to hosts, drains to names. Ends when all of "
-	  "them are resumed, with svf host resume, or when this is set to 0 or "
-	  "above their number. 0: told alone, at 3." },
+	  "The number of drained or down nodes at which a host gets no more VMs. "
+	  "Nodes count if a health check or a user drained them or set them down "
+	  "while their VM ran on the host. The state ends when all of them are "
+	  "resumed, with svf host resume, or with a higher number. 0: only a "
+	  "message in the log, at 3." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "Prefetch", "0", COMMON, NULL,
 	  0, 1000, TOP(prefetch.vms),
-	  "VMs at most that are made ahead of jobs which backfill has planned to "
-	  "start soon: powered up where VFs are to spare or given back for that job, "
-	  "else cloned and kept off. "
-	  "0: none; nor are any where Retention=destroy." },
+	  "The maximum number of VMs that are prefetched for jobs that backfill "
+	  "plans to start soon. They are powered on if VFs are free or will be "
+	  "freed for that job. Otherwise they are cloned and stay off. No VM is "
+	  "prefetched with Retention=destroy. 0: no VM is prefetched." },
 	{ VS_SCOPE_TOP, VS_CONF_OPTIONS, "PrefetchOptions",
 	  "window=600,grace=300", ADVANCED, "window|grace", 1, 86400,
 	  TOP(prefetch.window_s),
@@ -230,9 +231,9 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "Cards of this kind in each VM; with Type=sriov each takes a VF." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "DistinctPFs", "yes", ADVANCED,
 	  "yes|no", 0, 0, ADP(distinct_pfs),
-	  "With NICsPerNode= and Type=sriov: yes: each VF of a VM is on a PF of "
-	  "its own, the first card on the one with the lowest address, and hosts "
-	  "with fewer PFs on the network take none; no: a PF may give several." },
+	  "With NICsPerNode= and Type=sriov: yes: each VF of a VM is on a PF of its "
+	  "own, the first NIC on the PF with the lowest address. Hosts with fewer "
+	  "PFs on the network get no VM; no: a PF may provide several VFs." },
 
 	{ VS_SCOPE_PARTITION, VS_CONF_NAME, "PartitionName", NULL, REQUIRED, NULL,
 	  0, 0, PRT(name),
@@ -301,9 +302,9 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "template if not given, or 1 if the template's don't divide them." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "NumaAffinity", "none", COMMON,
 	  "none|pf", 0, 0, PRT(numa_affinity),
-	  "pf: the VM runs on the NUMA node of its PF (of several, on their "
-	  "nodes), or of its device; hosts on which no such node has the cores "
-	  "and the memory for it take none. Not with adapters without a PF." },
+	  "pf: the VM runs on the NUMA node of its PF or device, or on the nodes of "
+	  "several PFs. Hosts without a NUMA node of that capacity get no VM. Not "
+	  "with adapters without a PF." },
 	{ VS_SCOPE_PARTITION, VS_CONF_CHOICE, "SecureBoot", NULL, ADVANCED, "yes|no",
 	  0, 0, PRT(secure_boot),
 	  "EFI secure boot of the VMs; as in the template if not given. The "
@@ -322,8 +323,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  0, 0, PRT(annotation),
 	  "The notes of new VMs, for people, and for agents of backup or antivirus "
 	  "that leave VMs out by them; needs VirtualMachine.Config.Annotation on "
-	  "the folder. Tags and custom attributes are not set: see AGENTS in "
-	  "vsphere.conf(5)." },
+	  "the folder. Tags and custom attributes are not set." },
 
 	{ VS_SCOPE_CLUSTER, VS_CONF_NAME, "VSphereCluster", NULL, REQUIRED, NULL, 0, 0,
 	  CLU(name), "A vSphere cluster whose hosts may be used." },
