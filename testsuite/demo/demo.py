@@ -166,20 +166,20 @@ def first_job(cluster):
     out = cluster.output(job)
     rows = ROW.findall(out)
     nodes = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
-    tell("\nthe job's own output (host name, adapter, the card's MAC):")
+    tell("\nthe job's own output (host name, adapter, the NIC's MAC):")
     tell("  " + out.strip().replace("\n", "\n  "))
     must(len(rows) == 4, "the job did not report from four nodes")
     for name, adapter, mac in rows:
         n = nodes[name]
         must(adapter == n["adapter"] == "sriov-roce", f"{name}: wrong adapter")
-        must(mac == n["mac"], f"{name}: the card's MAC isn't the promised one")
-    must(len({mac for _, _, mac in rows}) == 4, "two nodes share a card")
+        must(mac == n["mac"], f"{name}: the NIC has another MAC than svf nodes shows")
+    must(len({mac for _, _, mac in rows}) == 4, "two nodes have the same MAC")
     must(FIRST.search(out), "the job's first line is missing")
     progress.tell_steps(cluster.last_registration([r[0] for r in rows]),
                         float(FIRST.search(out).group(1)))
     ours, total = vf_counts(cluster)
-    must(ours == 4, f"{ours} VFs are in use by us, not 4")
-    tell(f"the simulator counts {ours} VFs in use by our VMs, of {total}")
+    must(ours == 4, f"{ours} VFs are in use by the VMs, not 4")
+    tell(f"the simulator counts {ours} VFs in use by these VMs, of {total}")
     return {r[0] for r in rows}
 
 
@@ -202,12 +202,12 @@ def second_job(cluster, warm):
 
 def vfs_come_back(cluster):
     began = time.time()
-    tell("\nnobody needs the VMs now; after SuspendTime they are shut down ...")
+    tell("\nno job needs the VMs now; after SuspendTime Slurm powers them down ...")
     wait_for("the VFs are free again", 60, lambda: vf_counts(cluster)[0] == 0)
     wait_for("svf shows them free", 10, lambda: all(
         pf["ours"] == 0 and pf["held"] == 0
         for h in cluster.svf("hosts")["hosts"] for pf in h["pfs"]))
-    tell(f"after {time.time() - began:.1f} s all VFs of ours are free again:")
+    tell(f"after {time.time() - began:.1f} s all VFs of these VMs are free again:")
     show(cluster, "svf", "hosts")
     n = cluster.counters()
     must(n["powerOnFullPF"] == 0, "a power-on was sent to a full PF")
