@@ -117,8 +117,10 @@ static void print_fields(FILE *f, const struct svf_list *l, const char *head)
 {
 	fprintf(f, "\n%s\n", head);
 	for (size_t i = 0; i < l->ncols; i++) {
-		fprintf(f, "  %s%-12s", l->cols[i].how & SVF_EXTRA ? " " : "*",
-			l->cols[i].name);
+		const char *name = l->cols[i].name;
+
+		fprintf(f, "  %s%-11s%s", l->cols[i].how & SVF_EXTRA ? " " : "*",
+			name, strlen(name) > 11 ? "\n               " : " ");
 		wrap(f, 15, l->cols[i].what);
 	}
 }

@@ -92,7 +92,9 @@ static int unknown_state(const char *verb, const char *word,
 	struct vs_buf b = VS_BUF_INIT(TEXT_MAX);
 
 	for (const struct svf_state *k = known; k->name; k++)
-		vs_buf_printf(&b, "%s%s", k == known ? "" : ", ", k->name);
+		if (k == known || strcmp(k->name, k[-1].name) != 0)
+			vs_buf_printf(&b, "%s%s", k == known ? "" : ", ",
+				      k->name);
 	fprintf(stderr, "svf: %s: there is no state '%s'; there are: %s\n",
 		verb, word, b.data);
 	vs_buf_free(&b);
