@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "svf/verbs/sbatch.h"
@@ -327,6 +328,20 @@ static void brackets_and_counts_are_no_plan(void **state)
 	unsetenv("SBATCH_CONSTRAINT");
 }
 
+/* As the other verbs: sbatch is not run. */
+static void without_slurm_conf_it_exits_as_other_verbs_do(void **state)
+{
+	VS_FREE char *path = path_of("slurm.conf");
+
+	(void)state;
+	sbatch_is("echo 'sbatch: fatal: Could not establish a configuration source' >&2; exit 1");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(svf("plan -N4"), 5);
+	assert_string_equal(out, "");
+	expect_in(errs, path);
+	assert_null(strstr(errs, "sbatch"));
+}
+
 static void without_sbatch_or_words_it_says_so(void **state)
 {
 	(void)state;
@@ -354,6 +369,7 @@ int main(void)
 		T(what_slurm_has_against_it_is_one_line),
 		T(sbatchs_other_options_and_scripts_are_refused_by_name),
 		T(brackets_and_counts_are_no_plan),
+		T(without_slurm_conf_it_exits_as_other_verbs_do),
 		T(without_sbatch_or_words_it_says_so),
 	};
 

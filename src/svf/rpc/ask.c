@@ -311,6 +311,22 @@ static int exit_code(const struct ask *a, const struct vs_err *err)
 	return err->code == VS_E_RETRY ? SVF_AWAY : SVF_NO;
 }
 
+int svf_ask_ready(void)
+{
+	struct vs_err err = { 0 };
+	struct ask a = { 0 };
+	int rc = SVF_OK;
+
+	if (svf_where(&a.where, &err))
+		rc = err.code == VS_E_CONFIG ? SVF_CONF : SVF_USAGE;
+	else if (slurm_user_set(&a, &err))
+		rc = SVF_CONF;
+	if (rc)
+		fprintf(stderr, "svf: %s\n", svf_clean(err.text));
+	svf_where_free(&a.where);
+	return rc;
+}
+
 static int ask(const struct vs_ctl_request *req, struct vs_jdoc *doc)
 {
 	struct ask a = { .req = *req,

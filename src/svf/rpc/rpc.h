@@ -46,6 +46,9 @@ int svf_conf_text(const char *path, struct vs_buf *text);
 /* The report into *doc, an exit code and an error line on stderr otherwise. */
 int svf_ask(const char *verb, uint32_t job, const char *name,
 	    struct vs_jdoc *doc);
+/* Can a question be sent at all: are slurm.conf and vsphere.conf as they must be?
+ * Returns SVF_OK, or an exit code after its line. */
+int svf_ask_ready(void);
 /* The same about nodes, as Slurm lists them. */
 int svf_ask_nodes(const char *verb, const char *nodes, struct vs_jdoc *doc);
 /* The same for an operator's order about a node or host (or none: ""), and

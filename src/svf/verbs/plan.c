@@ -327,6 +327,9 @@ static int run(const struct svf *s)
 {
 	int rc = check(s);
 
+	/* sbatch would say it in its own words, and exit as if it refused the job. */
+	if (!rc)
+		rc = svf_ask_ready();
 	return rc ? rc : plan(s);
 }
 
