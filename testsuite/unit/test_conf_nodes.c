@@ -311,6 +311,9 @@ static void every_key_counts_in_the_hash(void **state)
 	assert_true(vs_conf_hash(c) == h);
 	assert_true(vs_conf_hash(with("ESXiHost=esx1 Switch=leaf1\n"
 				      "HostDrainThreshold=2\n")) != h);
+	c = with("PrefetchOptions=grace=7\n");
+	assert_int_equal(c->prefetch.window_s, 600);
+	assert_true(vs_conf_hash(c) != h);
 }
 
 /* ---- nodes that come and go ---------------------------------------------------- */

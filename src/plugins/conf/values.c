@@ -195,8 +195,7 @@ static int set_value(const struct vs_conf_file *f, int line,
 	case VS_CONF_CHOICE:
 		return choice(f, line, k, s, slot, err);
 	case VS_CONF_OPTIONS:
-		return options(f, line, k, k->dflt, slot, err) ||
-			options(f, line, k, s, slot, err) ? -1 : 0;
+		return options(f, line, k, s, slot, err);
 	case VS_CONF_PCI:
 		if (vs_pci_parse(s, pci, &why))
 			return vs_conf_err(f, line, err, "%s: %s", k->key,
