@@ -54,7 +54,7 @@ def test_idle_vms_go_off_at_once_and_their_nodes_are_usable(cluster):
 def test_a_running_job_ends_well_before_its_vm_goes(cluster):
     job = Held(cluster, "-N1", "-w", "vm001").wait_running()
     text = cluster.svf("vm", "evict", "vm001", "it", "hums", json_out=False)
-    assert "after-job" in text and f"JobId={job.id} has it" in text
+    assert "after-job" in text and f"JobId={job.id} runs on it" in text
     wait_for("the node is drained", 30,
              lambda: drained(cluster) == ["vm001"])
     assert "it hums" in cluster.node("vm001")["Reason"]
