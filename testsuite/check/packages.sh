@@ -36,6 +36,7 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 			PLUGINS/job_submit_vsphere.so \
 			PLUGINS/libslurm_vsphere.so $m/man1/svf-probe.1 \
 			$m/man5/vsphere-health.conf.5 $m/man8/slurm-vsphere-health.8 \
+			/usr/libexec/slurm-vsphere/slurm-vsphere-check \
 			/usr/sbin/slurm-vsphere-health $u/slurm-vsphere-health.service \
 			$u/slurm-vsphere-health.timer $h/README.md $h/choose.py \
 			$h/job.py $h/judge.py $h/keep.py $h/perf.py $h/pair.sbatch \
