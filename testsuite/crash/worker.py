@@ -246,7 +246,7 @@ class Worker:
                 return f
             if now == "PENDING" and reason.startswith("JobHeld"):
                 self.wish("release", str(job))
-            elif now == "PENDING" and "called off" in self.why(job):
+            elif now == "PENDING" and "cancelled task" in self.why(job):
                 self.end_tasks()    # an administrator's hand
             elif now == "PENDING" and "left out" in self.why(job):
                 self.resume_hosts()     # an operator has fixed their common cause
@@ -402,7 +402,7 @@ class Worker:
         many characters) and that vCenter can't cancel."""
         wait_until("the task has ended, or is called off", 90, lambda: (
             not self.c.running_tasks(method) or
-            "is called off" in self.c.ctld_log()[logged:]),
+            "is cancelled" in self.c.ctld_log()[logged:]),
             lambda: self.c.running_tasks(method))
         self.end_tasks()
 

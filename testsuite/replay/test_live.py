@@ -78,7 +78,7 @@ class Live:
     def true_of_site(self, line):
         """svf check names a PF that is off, or waits for a reboot, or a NIC without
         SR-IOV, and the recording says so; or the site has no port group at all."""
-        if "is an opaque network of NSX" in line:
+        if "is an opaque NSX network" in line:
             return self.place.opaque
         m = re.search(
             r"check=vf-(off|inactive|incapable) (\S+) ([\da-f:]+\.\d)", line)

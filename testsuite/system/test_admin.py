@@ -139,7 +139,7 @@ def test_a_drained_node_keeps_its_vm_reason_and_state(cluster):
     node = cluster.node("vm001")
     assert "DRAIN" in node["State"] and node["Reason"].startswith("disk")
     job = cluster.sbatch("-N6")
-    wait_for("Slurm's own reason stands", 15, lambda: "vSphere's" in
+    wait_for("Slurm's own reason stands", 15, lambda: "Slurm's own" in
              cluster.svf("why", str(job))["text"])
     cluster.must("scontrol", "update", "nodename=vm001", "state=resume")
     cluster.wait_job(job, 20)
@@ -189,7 +189,7 @@ def test_more_names_than_vfs_are_served_only_if_allowed(fresh):
     """More nodes than VFs, with the two numbers and what to do."""
     c = fresh(nodes=5, inventory=world(hosts=2, vfs=2))
     line = wait_for("the error", 15, lambda: re.search(
-        r"error: slurm-vsphere: jobs must wait: 5 nodes .* 4 VFs.*"
+        r"error: slurm-vsphere: jobs stay pending: 5 nodes .* 4 VFs.*"
         r"AllowMoreNodesThanVFs=yes", c.ctld_log()))
     job = c.sbatch("-N1")
     wait_for("the job says so", 15,

@@ -324,4 +324,4 @@ def test_another_clusters_id_in_the_folder_is_said(fresh):
         "extraConfig": {"slurm.vsphere.owner": f"{alien}/vm077/{uuid}"}}]))
     text = (rf"the folder holds VM vm077 of another cluster \(id {alien}\): "
             "give each cluster a folder of its own")
-    complains(c, "nothing is served: " + text, text)
+    complains(c, "no job gets a VM: " + text, text)

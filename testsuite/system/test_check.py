@@ -189,7 +189,7 @@ def told(cluster, code, what):
     """How often it was said to have come, and to have gone."""
     log = cluster.ctld_log()
     return (log.count(f"check={code} {what}"),
-            log.count(f"check={code} no longer so: {what}"))
+            log.count(f"check={code} resolved: {what}"))
 
 
 @pytest.mark.parametrize("code, what, spoil, mend, command", FAULTS,

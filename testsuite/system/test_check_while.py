@@ -264,7 +264,7 @@ def test_more_vfs_in_use_than_there_are(cluster):
     cluster.do("addVm", spec=foreign("theirs-2", H1))
     cluster.do("setVfs", host=H1, pci=PF0, vfs=1)
     f = found(cluster, "vf-overcommitted", H1)
-    assert f["is"] == "1 VFs, 2 in use or promised" and f["pf"] == PF0
+    assert f["is"] == "1 VFs, 2 in use or reserved" and f["pf"] == PF0
     for vm in ("theirs-1", "theirs-2"):
         cluster.do("destroyVm", vm=vm, force=True)
     cluster.do("setVfs", host=H1, pci=PF0, vfs=3)

@@ -196,7 +196,7 @@ def test_an_engine_waits_for_the_one_before_it(fresh):
         fcntl.flock(old, fcntl.LOCK_EX)
         c.start()
         job = c.sbatch("-N1", script="hostname")
-        wait_for("it waits", 10, lambda: "another slurmctld is still at work: "
+        wait_for("it waits", 10, lambda: "another slurmctld still runs: "
                  "waiting" in c.ctld_log())
         # Slurm continues meanwhile, and no session logs in to vCenter.
         assert c.job_state(job) in ("PENDING", "CONFIGURING")

@@ -66,7 +66,7 @@ def limited(c, job, why):
     show = c.job(job)
     assert (show["JobState"], show["Reason"]) == ("PENDING", why)
     assert "VF" not in show.get("SystemComment", "")
-    assert "Slurm's own reason stands" in c.svf("why", str(job))["text"]
+    assert "Slurm's own reason applies" in c.svf("why", str(job))["text"]
     assert held_vfs(c) == 0 and c.names_on() == on and c.mutating() == calls
 
 

@@ -76,7 +76,7 @@ def test_the_first_job_makes_the_parent_and_others_find_it(cluster):
     wait_for("the parent is being made", 30,
              lambda: c.running_tasks("CloneVM_Task"))
     wait_for("svf why says what the job waits for", 20, lambda:
-             "waits for the parent of its linked clone: the template is being "
+             "waits for the clone source (linked clone): the template is being "
              "copied to parent-rhel9-ofed-" in c.svf("why", str(job))["text"])
     out = c.wait_job(job, 60)
     assert set(out.split()) == {"vm001", "vm002"}

@@ -98,7 +98,7 @@ def test_a_port_in_use_is_told_and_stops_nothing(cluster):
         serve(cluster, cluster.metrics_port)
         why = wait_for("svf status says so", 20, lambda: cluster.svf(
             "status").get("metrics_error"))
-        assert f"MetricsPort={cluster.metrics_port}: can't listen: " in why
+        assert f"MetricsPort={cluster.metrics_port}: cannot listen: " in why
         assert f"metrics are not served: {why}" in cluster.ctld_log()
         assert why in cluster.svf("status", json_out=False)
         cluster.wait_job(cluster.sbatch("-N1", script="hostname"), 60)
@@ -264,7 +264,7 @@ def test_a_shutdown_is_timed_until_the_vm_is_off(cluster, port):
     log = [ln for ln in cluster.ctld_log().splitlines() if "node=vm001" in ln]
     asked, gone = (datetime.datetime.fromisoformat(
         [ln for ln in log if word in ln][-1].split("]")[0][1:])
-        for word in (" shutdown begins ", " hold released "))
+        for word in (" shutdown begins ", " claim released "))
     assert abs(grown("_sum") - (gone - asked).total_seconds()) < 0.2
 
 

@@ -67,7 +67,7 @@ def refused(cluster, words, mend):
     job = cluster.sbatch("-N1", script="hostname")
     wait_for("the job says why", 20, lambda: words in cluster.squeue(job))
     assert words in cluster.svf("why", str(job))["text"]
-    assert re.search("error: slurm-vsphere: jobs must wait: .*" +
+    assert re.search("error: slurm-vsphere: jobs stay pending: .*" +
                      re.escape(words), cluster.ctld_log())
     mend()
     look(cluster)
@@ -183,13 +183,13 @@ def test_storage_policies_want_a_right_at_the_root(fresh):
 
 def test_drs_that_chooses_hosts_is_refused_until_it_is_manual(cluster):
     cluster.do("cluster", cluster="HPC1", drs="partiallyAutomated")
-    refused(cluster, "DRS of cluster HPC1 chooses hosts by itself",
+    refused(cluster, "DRS of cluster HPC1 chooses hosts automatically",
             lambda: cluster.do("cluster", cluster="HPC1", drs="manual"))
 
 
 def test_ha_that_restarts_vms_is_refused_until_it_is_disabled(cluster):
     cluster.do("cluster", cluster="HPC1", ha=True)
-    refused(cluster, "HA of cluster HPC1 would start VMs again",
+    refused(cluster, "HA of cluster HPC1 would restart VMs",
             lambda: cluster.do("cluster", cluster="HPC1",
                                haPriority="disabled"))
 
@@ -213,8 +213,8 @@ def test_a_job_that_runs_ends_and_its_vms_go_off_all_the_same(cluster):
 def test_a_pf_that_is_no_uplink_is_refused_until_another_is_named(cluster):
     text = cluster.path("etc", "vsphere.conf").read_text()
     cluster.change_vsphere("MTU=9000", "MTU=9000 PF=0000:18:00.0")
-    refused(cluster, "PF=0000:18:00.0 is on no host an uplink of "
-            "Network=SRIOV-ROCE-PG that has VFs",
+    refused(cluster, "on no host is PF=0000:18:00.0 an uplink of "
+            "Network=SRIOV-ROCE-PG with VFs",
             lambda: cluster.change_vsphere("MTU=9000 PF=0000:18:00.0",
                                            "MTU=9000"))
     assert cluster.path("etc", "vsphere.conf").read_text() == text

@@ -36,7 +36,7 @@ def test_a_changed_profile_rebuilds_an_idle_node_that_slurm_believes_up(cluster)
     assert uuids(cluster) == warm, "the same VMs, reconfigured"
     assert cluster.job(job)["Restarts"] == "0"
     assert "unexpectedly rebooted" not in cluster.ctld_log()
-    assert "nothing is served" not in cluster.ctld_log()
+    assert "no job gets a VM" not in cluster.ctld_log()
 
 
 def test_a_changed_template_is_cloned_anew(cluster):
@@ -50,7 +50,7 @@ def test_a_changed_template_is_cloned_anew(cluster):
     assert uuids(cluster)["vm001"] != old
     assert cluster.job(job)["Restarts"] == "0"
     assert "unexpectedly rebooted" not in cluster.ctld_log()
-    assert "nothing is served" not in cluster.ctld_log()
+    assert "no job gets a VM" not in cluster.ctld_log()
 
 
 def test_power_up_by_the_administrator_brings_the_node_up(cluster):

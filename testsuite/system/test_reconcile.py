@@ -97,7 +97,7 @@ def test_a_lost_cluster_id_owns_nothing_until_adopted(cluster):
 @pytest.mark.parametrize("args, text", [
     (("vm",), "forget NODE is expected"),
     (("vm", "forget", "vm999"), "no such node"),
-    (("vm", "forget", "vm001"), "within reach"),
+    (("vm", "forget", "vm001"), "reachable"),
     (("reconcile", "now"), "nothing is expected"),
 ])
 def test_wrong_orders_are_one_clear_line(cluster, args, text):

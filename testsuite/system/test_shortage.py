@@ -135,7 +135,7 @@ def test_a_job_hears_what_bars_the_node_that_it_names(fresh):
     c.must("scancel", str(first))
     job = c.sbatch("-N2", "-w", "vm[001-002]", script="true")
     wait_for("the reason names the task", 30, lambda:
-             "a task of its VM was called off and has not ended" in
+             "a cancelled task of its VM has not ended" in
              reason_of(c, job))
     release_tasks(c, "PowerOnVM_Task")
     c.wait_job(job, 60)

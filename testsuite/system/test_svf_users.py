@@ -180,7 +180,7 @@ def test_why_speaks_of_a_job_in_each_of_its_states(cluster):
             "why", str(job))["text"] == "all 1 nodes are up")
         held.end_well()
         assert cluster.svf("why", str(job))["text"] == \
-            "it has no node of vSphere's"
+            "the job has no managed node"
         held = cluster.sbatch("-N1", "--hold")
         assert "Slurm's own reason" in cluster.svf("why", str(held))["text"]
     finally:

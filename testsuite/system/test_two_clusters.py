@@ -220,7 +220,7 @@ def test_in_one_folder_the_second_is_refused(pair):
     b.change_vsphere("Folder=second", "Folder=slurm")
     b.restart_slurmctld()
     wait_for("it says so", 30, lambda: re.search(
-        "nothing is served: the folder holds VM vm00[12] of another cluster",
+        "no job gets a VM: the folder holds VM vm00[12] of another cluster",
         b.ctld_log()))
     made = a.mutating()
     job = b.sbatch("-N1")
@@ -250,7 +250,7 @@ def test_one_slurm_cluster_runs_on_two_vsphere_clusters(fresh):
         c.is_powered_down(n) for n in c.node_names()))
     c.do("cluster", cluster="HPC2", drs="fullyAutomated")
     c.run("svf", "reconcile")       # an operator has vCenter read again at once
-    words = "DRS of cluster HPC2 chooses hosts by itself"
+    words = "DRS of cluster HPC2 chooses hosts automatically"
     wait_for("it is found", 60, lambda: [
         n for n in c.svf("status").get("notes", []) if words in n])
     late = c.sbatch("-N1", "-w", per["HPC2"][0])

@@ -40,8 +40,8 @@ def test_the_hours_vms_are_used_up_and_said_so_until_the_hour_is_over(fresh):
         "MaxClonesPerHour=2: so many" in n for n in notes(c)))
     waits = c.sbatch("-N3", script="true")
     wait_for("the reason says what, and until when", 20, lambda:
-             "MaxClonesPerHour=2 is used up until" in reason_of(c, waits))
-    assert "MaxClonesPerHour=2 is used up until" in \
+             "MaxClonesPerHour=2 is reached until" in reason_of(c, waits))
+    assert "MaxClonesPerHour=2 is reached until" in \
         c.svf("why", str(waits))["text"]
     # no start is expected before that
     expected = c.svf("why", str(waits)).get("expected")
@@ -127,7 +127,7 @@ def test_vms_lie_on_their_hosts_own_datastores(fresh):
     assert sorted(where(c).values()) == [("esx01", "local-1")] * 2 + [
         ("esx02", "local-2")] * 2
     assert c.sbatch("-N5", script="true", expect=False).returncode
-    assert "5 nodes of sriov-roce are asked for, the hosts can hold 4" in \
+    assert "5 nodes of sriov-roce are requested, the hosts have capacity for 4" in \
         c.ctld_log()
 
 
@@ -191,7 +191,7 @@ def test_a_host_in_standby_is_no_loss_and_dpm_is_told(fresh):
     w["datacenters"][0]["clusters"][0]["dpm"] = "automated"
     c = fresh(nodes=4, inventory=w)
     wait_for("DPM is told", 20, lambda: any(
-        "DPM of cluster HPC1 switches idle hosts off" in n for n in notes(c)))
+        "DPM of cluster HPC1 powers off idle hosts" in n for n in notes(c)))
     c.do("standby", host=esx(2), mode="enter")
     wait_for("it is in standby", 20, lambda: {
         h["host"]: h["state"] for h in c.svf("hosts")["hosts"]
@@ -200,7 +200,7 @@ def test_a_host_in_standby_is_no_loss_and_dpm_is_told(fresh):
     wait_for("it waits", 30, lambda: "needs 3 sriov-roce VFs" in
              reason_of(c, job))
     assert c.job_state(job) == "PENDING"
-    assert not [n for n in notes(c) if "VFs have gone" in n]
+    assert not [n for n in notes(c) if "VFs have disappeared" in n]
     assert "can never run" not in c.ctld_log()
     c.wait_job(c.sbatch("-N2", "-t1", script="true"), 60)
     assert {v["host"] for v in c.our_vms()} == {esx(1)}
@@ -315,7 +315,7 @@ def test_rdma_cards_on_nsx_segments_are_refused_by_name_ethernet_runs(fresh):
     c.start()
     c.wait_ready()
     says = {"roce": "Network=seg-rdma is an NSX segment",
-            "old": "Network=seg-old is an opaque network of NSX"}
+            "old": "Network=seg-old is an opaque NSX network"}
     jobs = {p: c.sbatch("-N1", "-p", p, script="true") for p in says}
     for p, job in jobs.items():
         wait_for(f"why of {p}", 30,

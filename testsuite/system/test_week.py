@@ -251,7 +251,7 @@ def test_times_that_are_none_are_refused(cluster):
         r = c.run("svf", "host", "drain", E1, "--at", text)
         assert r.returncode == 2 and "TIME is" in r.stderr, text
     r = c.run("svf", "host", "drain", E1, "--at", "2020-01-01T00:00")
-    assert r.returncode == 1 and "over by slurmctld's clock" in r.stderr
+    assert r.returncode == 1 and "in the past by slurmctld's clock" in r.stderr
     assert row(c, E1)["state"] == "up"
     c.svf("host", "drain", E1)
     r = c.run("svf", "host", "drain", E1, "--at", "now+2hours")
@@ -287,8 +287,8 @@ def two_kinds(fresh, **slurm):
 def test_a_vm_that_slurm_keeps_on_is_not_reclaimed(fresh):
     """SuspendExcNodes: no other job gets its VF; other jobs get another VM's VF."""
     c = two_kinds(fresh, SuspendExcNodes="vm001")
-    wait_for("operators are told", 10, lambda: "keep 1 node on: once up their "
-             "VMs have 1 VF that" in c.ctld_log())
+    wait_for("operators are told", 10, lambda: "keep 1 node on: once up, "
+             "their VMs keep 1 VF that" in c.ctld_log())
     assert [n for n in c.svf("status")["notes"] if "SuspendExcNodes" in n]
     c.wait_job(c.sbatch("-N2", "-p", "one"), 60)
     host = host_of(c, "vm001")
@@ -333,8 +333,8 @@ def test_a_drained_node_that_slurm_keeps_on_is_told_of_once(fresh):
 
 def test_partitions_that_slurm_keeps_on_are_not_reclaimed(fresh):
     c = two_kinds(fresh, SuspendExcParts="one", SuspendTime=5)
-    wait_for("operators are told", 10, lambda: "keep 2 nodes on: once up their "
-             "VMs have 2 VFs that" in c.ctld_log())
+    wait_for("operators are told", 10, lambda: "keep 2 nodes on: once up, "
+             "their VMs keep 2 VFs that" in c.ctld_log())
     c.wait_job(c.sbatch("-N2", "-p", "one"), 60)
     job = c.sbatch("-N1", "-p", "two")
     wait_for("it waits for VFs", 20, lambda: "VF" in c.svf("why", str(job))

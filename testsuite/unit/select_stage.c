@@ -136,7 +136,7 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 {
 	(void)ids;
 	if (n > w.ever)
-		vs_err_set(err, VS_E_REQUEST, "the hosts can hold %zu", w.ever);
+		vs_err_set(err, VS_E_REQUEST, "the hosts have capacity for %zu", w.ever);
 	return n <= w.ever;
 }
 

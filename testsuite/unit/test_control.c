@@ -529,7 +529,7 @@ static void verbs_that_fail_say_why_and_what_to_do(void **state)
 	b = ask(port_of(state), "why", 0, &err, NULL);
 	assert_null(b);
 	assert_int_equal(err.code, VS_E_REQUEST);
-	assert_string_equal(err.text, "why: a job id is expected");
+	assert_string_equal(err.text, "why: expected a job id");
 	c = ask(port_of(state), "destroy", 0, &err, NULL);
 	assert_null(c);
 	assert_non_null(strstr(err.text, "does not know the verb 'destroy'"));
@@ -737,7 +737,7 @@ static void a_busy_port_or_a_bad_address_is_said_clearly(void **state)
 	assert_int_equal(listen(other, 1), 0);
 	assert_int_equal(getsockname(other, (struct sockaddr *)&sa, &len), 0);
 	conf.control_port = __builtin_bswap16(*(uint16_t *)sa.__ss_padding);
-	snprintf(want, sizeof(want), "SvfPort=%d: can't listen: Address "
+	snprintf(want, sizeof(want), "SvfPort=%d: cannot listen: Address "
 		 "already in use", conf.control_port);
 	assert_int_equal(vs_control_start(&conf, &err), -1);
 	assert_int_equal(err.code, VS_E_CONFIG);

@@ -274,7 +274,7 @@ static void a_full_datastore_is_said_before_anything_is_sent(void **st)
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
 	assert_non_null(strstr(node_error(vs_node_named(&vs_core, "vm1"))->text,
-			       "the parent of linked clones needs 20480"));
+			       "the clone source of linked clones needs 20480"));
 	turns(100);
 	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
 }

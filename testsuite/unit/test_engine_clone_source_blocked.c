@@ -96,7 +96,7 @@ static void begin_stripped(void)
 	now += VS_AWAIT_MS;
 	turns(2);
 	fake_slow(NULL, 0);
-	waits_for_somebody("vm1", "doesn't bear its marks");
+	waits_for_somebody("vm1", "has lost its ownership tags");
 	flags("vm1", DOWN);
 	vs_log_to(NULL);
 	now += 30 * 60 * 1000;
@@ -113,7 +113,7 @@ static void one_that_was_stripped_is_not_made_again_for_ever(void **st)
 	wants(8, "vm2");
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
-	assert_non_null(strstr(core_capacity()[0].missing, "doesn't bear its marks"));
+	assert_non_null(strstr(core_capacity()[0].missing, "has lost its ownership tags"));
 	flags("vm2", DOWN);
 	turns(2);
 	vs_clone_sources_try_again(&vs_core);
@@ -146,7 +146,7 @@ static void one_whose_mark_was_taken_is_not_made_again(void **st)
 	now += VS_AWAIT_MS;
 	turns(2);
 	fake_slow(NULL, 0);
-	waits_for_somebody("vm1", "doesn't bear its marks");
+	waits_for_somebody("vm1", "has lost its ownership tags");
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
 	vs_log_to(NULL);
 }

@@ -322,7 +322,7 @@ static void what_keeps_all_of_them_is_said_once(void **st)
 	assert_string_equal(vs_clone_sources_all()->unread, "odd");
 	assert_non_null(strstr(vs_clone_source_stays(&vs_core,
 		vs_vm_get(core_inv(), fake_parent("")->moid)),
-		"can't be read"));
+		"cannot be read"));
 }
 
 /* Of all at once it is judged as of the one that a clone asks for. */
@@ -427,7 +427,7 @@ static void a_wrong_file_costs_no_more_than_the_brake_allows(void **st)
 	assert_true(vs_removal_limit_is_reached());
 	LIST_FOREACH(vm, &core_inv()->parents, with_parents)
 		stay += !strcmp(vs_clone_source_stays(&vs_core, vm),
-				"the brake is on (svf reconcile)");
+				"the removal limit is reached (svf reconcile)");
 	assert_int_equal(stay, 2);
 	assert_int_equal(vs_removal_confirm(&vs_core), 2);
 	passes();

@@ -96,7 +96,7 @@ static void what_was_made_keeps_new_jobs_waiting(void **st)
 	turn();
 	assert_int_equal(vs_clones_hour(), 2);
 	assert_true(told_that("MaxClonesPerHour=2: so many"));
-	assert_non_null(strstr(barred("vm3"), "MaxClonesPerHour=2 is used up until"));
+	assert_non_null(strstr(barred("vm3"), "MaxClonesPerHour=2 is reached until"));
 	assert_int_equal(job_begin(9, "vm3", NULL), -1);
 	/* an existing VM needs no clone: its node isn't blocked */
 	end_job(7, "vm1");
@@ -134,9 +134,9 @@ static void the_time_is_found_in_the_engines_own_turn(void **st)
 	(void)st;
 	begin_with(4, 2, "warm");
 	assert_int_equal(job_begin(7, "vm1", "vm2"), 0);
-	assert_string_equal(barred("vm3"), "MaxClonesPerHour=2 is used up");
+	assert_string_equal(barred("vm3"), "MaxClonesPerHour=2 is reached");
 	turn();
-	assert_non_null(strstr(barred("vm3"), "is used up until"));
+	assert_non_null(strstr(barred("vm3"), "is reached until"));
 }
 
 /* Of another template: it is destroyed first, and one is made. */
@@ -276,7 +276,7 @@ static void without_a_cap_many_are_told_of_and_none_waits(void **st)
 	vs_clones_note(&vs_clones, vs_wall_ms() / 60000, 999);
 	bring_up(7, "vm1");
 	turn();
-	assert_true(told_that("more than 1000 VMs were made"));
+	assert_true(told_that("more than 1000 VMs were created"));
 	assert_false(vs_clones_scarce(&vs_core));
 	assert_null(barred("vm2"));
 }

@@ -254,7 +254,7 @@ static void a_node_whose_task_was_called_off_and_goes_on_takes_no_job(void **sta
 	flags("vm1", DOWN);
 	turns(20);
 	assert_int_equal(vs_job_begin(&vs_core, 7, 1, &one, 1, &err), -1);
-	assert_non_null(strstr(err.text, "called off"));
+	assert_non_null(strstr(err.text, "cancelled task"));
 	refuse(7, &one, 1, 1, err.text);
 	vs_capacity_freed_clear();
 	assert_true(fake_fail(FAKE_CLONE, VS_E_CANCELED, "cancelled"));

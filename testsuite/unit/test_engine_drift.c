@@ -175,7 +175,7 @@ static void vfs_lowered_below_their_use_are_told_and_disturb_nobody(void **st)
 	turns(60);
 	assert_int_equal(free_on("host-1"), -1);
 	text = vs_jb_text_free(vs_core_report("hosts", 0, 0, NULL));
-	assert_non_null(strstr(text, "over-committed, 2 VFs in use or promised, 1 there"));
+	assert_non_null(strstr(text, "over-committed, 2 VFs in use or reserved, 1 present"));
 	assert_int_equal(ntold, 0);
 	for (int k = 0; k < FAKE_KINDS; k++)
 		assert_int_equal(fake_sent[k], 0);

@@ -44,12 +44,12 @@ static void a_parent_that_is_not_frozen_keeps_its_clones_waiting(void **st)
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turns(2);
-	assert_non_null(strstr(waits("vm1"), "waits for the parent of its instant clone: the template is being copied"));
+	assert_non_null(strstr(waits("vm1"), "waits for the clone source (instant clone): the template is being copied"));
 	assert_true(fake_finish(FAKE_CLONE));
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	turns(2);
-	assert_non_null(strstr(waits("vm1"), "it boots, and will be frozen"));
+	assert_non_null(strstr(waits("vm1"), "it boots and is then frozen"));
 	assert_int_equal(fake_sent[FAKE_INSTANT], 0);
 	now += (int64_t)core_conf()->boot_timeout_s * 1000;
 	turns(2);

@@ -569,7 +569,7 @@ static void hosts_that_go_while_a_plan_is_made_are_not_looked_at(void **state)
 
 		/* VMs went with their hosts: that starts the plan over */
 		assert_true(!answer || moment >= read);
-		assert_true(answer || strstr(err.text, "the hosts can hold 0"));
+		assert_true(answer || strstr(err.text, "the hosts have capacity for 0"));
 		assert_true(!answer || strstr(answer, "\"served\":true"));
 		free(answer);
 	}

@@ -112,7 +112,7 @@ static void an_observer_is_told_the_same(void **state)
 	assert_string_equal(vs_j_str(vs_j_get(row(&doc, 2), "host")),
 			    vs_j_str(vs_j_get(row(&real, 2), "host")));
 	vs_jdoc_free(&doc);
-	core_set_unserved("DRS chooses hosts by itself");
+	core_set_unserved("DRS chooses hosts automatically");
 	doc = asked("vm[1-3]");
 	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "text")),
 			    core_unserved());
@@ -356,8 +356,8 @@ static void what_no_host_will_ever_hold_is_no_plan(void **state)
 	ready();
 	assert_null(vs_core_plan("vm[1-5]", USER, &err));
 	assert_string_equal(err.text, "can never run on the nodes that Slurm "
-			    "chooses: 5 nodes of sriov-roce are asked for, "
-			    "the hosts can hold 4");
+			    "chooses: 5 nodes of sriov-roce are requested, "
+			    "the hosts have capacity for 4");
 	assert_int_equal(err.code, VS_E_REQUEST);
 }
 

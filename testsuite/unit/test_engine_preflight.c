@@ -63,7 +63,7 @@ static void drs_that_chooses_hosts_stops_new_jobs_until_it_is_mended(void **st)
 	ready();
 	fake_drs = VS_VC_AUTO_YES;
 	beat();
-	HAS(refusal("vm1"), "DRS of cluster C1 chooses hosts by itself");
+	HAS(refusal("vm1"), "DRS of cluster C1 chooses hosts automatically");
 	HAS(why_of("vm1"), ": DRS of cluster C1");
 	assert_true(vs_query_ever(&vs_core, (int[]) { 0, 1 }, 2, NULL));
 	fake_drs = VS_VC_AUTO_NO;
@@ -78,11 +78,11 @@ static void what_cannot_be_read_of_drs_and_ha_counts_as_automated(void **st)
 	ready();
 	fake_drs = VS_VC_AUTO_UNKNOWN;
 	beat();
-	HAS(refusal("vm1"), "DRS of cluster C1 can't be read");
+	HAS(refusal("vm1"), "DRS of cluster C1 cannot be read");
 	fake_drs = VS_VC_AUTO_NO;
 	fake_ha = VS_VC_AUTO_UNKNOWN;
 	beat();
-	HAS(refusal("vm1"), "HA of cluster C1 can't be read");
+	HAS(refusal("vm1"), "HA of cluster C1 cannot be read");
 }
 
 static void ha_that_restarts_vms_stops_new_jobs(void **st)
@@ -92,7 +92,7 @@ static void ha_that_restarts_vms_stops_new_jobs(void **st)
 	ready();
 	fake_ha = VS_VC_AUTO_YES;
 	beat();
-	HAS(refusal("vm1"), "HA of cluster C1 would start VMs again");
+	HAS(refusal("vm1"), "HA of cluster C1 would restart VMs");
 }
 
 static void a_job_that_has_begun_goes_on_and_ends(void **st)
@@ -130,12 +130,12 @@ static void an_override_of_the_vm_counts_before_its_cluster(void **st)
 	fake_drs = VS_VC_AUTO_NO;
 	fake_override.drs = VS_VC_AUTO_YES;
 	beat();
-	HAS(refusal("vm1"), "by an override DRS chooses hosts");
+	HAS(refusal("vm1"), "an override lets DRS choose hosts");
 	assert_string_equal(refusal("vm2"), "");
 	fake_override.drs = VS_VC_AUTO_UNKNOWN;
 	fake_override.ha = VS_VC_AUTO_YES;
 	beat();
-	HAS(refusal("vm1"), "by an override HA would start its VM again");
+	HAS(refusal("vm1"), "an override lets HA restart its VM");
 }
 
 static void nothing_is_reclaimed_for_a_job_that_may_not_begin(void **st)
@@ -278,13 +278,13 @@ static void nodes_count_by_the_vfs_that_each_takes(void **st)
 	vs_hosts_reordered(core_inv());
 	vs_checks.judged_epoch = core_epoch() + 1;
 	turn();
-	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce, which take 9 VFs, for 6 VFs");
+	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce, which need 9 VFs, for 6 VFs");
 	a->per_node = 2;
 	a->rails = true;
 	vs_hosts_reordered(core_inv());
 	vs_checks.judged_epoch = core_epoch() + 1;
 	turn();
-	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce with NICsPerNode=2: the hosts have room for 0 of them, each VF on a PF of its own");
+	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce with NICsPerNode=2: the hosts have capacity for 0 of them, each VF on a PF of its own");
 }
 
 static void a_named_pf_that_is_no_uplink_anywhere_is_refused(void **st)
@@ -293,7 +293,7 @@ static void a_named_pf_that_is_no_uplink_anywhere_is_refused(void **st)
 	begin(1, 2, 1, "warm");
 	vs_strlcpy(core_adapters()[0].pf, "0000:99:00.0", VS_PCI_LEN);
 	ready();
-	HAS(refusal("vm1"), "PF=0000:99:00.0 is on no host an uplink of Network=NET");
+	HAS(refusal("vm1"), "on no host is PF=0000:99:00.0 an uplink of Network=NET with VFs");
 	assert_true(vs_query_ever(&vs_core, (int[]) { 0 }, 1, NULL));
 	vs_strlcpy(core_adapters()[0].pf, "0000:3b:00.0", VS_PCI_LEN);
 	vs_hosts_reordered(core_inv());	/* as a new configuration does */
@@ -306,7 +306,7 @@ static void a_network_whose_uplinks_have_no_vfs_is_refused(void **st)
 	(void)st;
 	begin(1, 2, 0, "warm");
 	ready();
-	HAS(refusal("vm1"), "on no host an uplink of Network=NET has VFs");
+	HAS(refusal("vm1"), "no host has an uplink of Network=NET with VFs");
 }
 
 static void a_host_of_which_nothing_is_known_may_have_the_pf(void **st)

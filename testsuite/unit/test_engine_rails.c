@@ -194,7 +194,7 @@ static void a_device_that_no_host_offers_is_refused_by_its_ids(void **st)
 	ready();
 	assert_int_equal(vs_job_begin(&vs_core, 99, 0, (int[]) { 0 }, 1, &err),
 			 -1);
-	assert_non_null(strstr(err.text, "AdapterName=other: no host offers a device of Vendor=0x10de Device=0x20b0: switch passthrough on"));
+	assert_non_null(strstr(err.text, "AdapterName=other: no host offers a device of Vendor=0x10de Device=0x20b0: enable passthrough for it"));
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include "clone_source_stage.h"
 #include "util/err.h"
 
-#define AWAY "Template=tpl: its host esx2 is not connected: connect it, or register the template on another"
+#define AWAY "Template=tpl: its host esx2 is not connected: connect it, or register the template on another host"
 
 static void host_is(const char *moid, bool connected)
 {
@@ -76,7 +76,7 @@ static void a_host_that_is_off_is_not_there(void **state)
 		.moid = "host-2", .has = VS_VC_HOST_STATE, .connected = true,
 		.standby = true });
 	turn();
-	room_says("vm1", ": Template=tpl: its host esx2 is not connected, but in standby or off: connect it, or register the template on another",
+	room_says("vm1", ": Template=tpl: its host esx2 is not connected, but in standby or off: connect it, or register the template on another host",
 		  0);
 }
 
@@ -91,12 +91,12 @@ static void of_a_host_that_is_not_ours_the_template_tells(void **state)
 	fake_template_link = VS_VC_AUTO_NO;
 	fake_template("vm-tpl", NULL);
 	turn();
-	room_says("vm1", ": Template=tpl: its host is not connected: connect it, or register the template on another",
+	room_says("vm1", ": Template=tpl: its host is not connected: connect it, or register the template on another host",
 		  0);
 	fake_template_link = VS_VC_AUTO_UNKNOWN;
 	fake_template("vm-tpl", NULL);
 	turn();
-	room_says("vm1", ": Template=tpl: whether its host is connected can't be known: the account of VCenterUser= needs Read-only on it",
+	room_says("vm1", ": Template=tpl: the connection state of its host is unknown: the account of VCenterUser= needs Read-only on the host",
 		  0);
 	/* registered on another */
 	fake_template_host = "host-1";
@@ -311,7 +311,7 @@ static void one_missing_parent_keeps_all_linked_clones(void **state)
 	ready();
 	first_child();
 	host_is("host-3", false);
-	room_says("vm2", ": Template=tpl: its host esx3 is not connected: connect it, or register the template on another",
+	room_says("vm2", ": Template=tpl: its host esx3 is not connected: connect it, or register the template on another host",
 		  0);
 	host_is("host-2", false);
 	room_says("vm2", "", 1);

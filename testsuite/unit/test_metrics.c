@@ -374,7 +374,7 @@ static void a_port_in_use_is_an_error_of_the_configuration(void **state)
 	assert_int_equal(vs_metrics_start("127.0.0.1", taken, NULL, &err),
 			 -1);
 	assert_int_equal(err.code, VS_E_CONFIG);
-	want = vs_asprintf("MetricsAddr=127.0.0.1 MetricsPort=%d: can't listen: Address already in use",
+	want = vs_asprintf("MetricsAddr=127.0.0.1 MetricsPort=%d: cannot listen: Address already in use",
 			   taken);
 	assert_string_equal(err.text, want);
 	close(fd);

@@ -107,9 +107,9 @@ const char *vs_vm_automated(const struct vs_core *c, const struct vs_vm *vm)
 	const struct vs_cluster_policy *g = vs_cluster_policy_get(c, vm);
 
 	if (vm->policy.drs == VS_AUTOMATED)
-		return "by an override DRS chooses hosts for its VM: set that to manual, or disable it";
+		return "an override lets DRS choose hosts for its VM: set the override to manual or disabled";
 	if (vm->policy.ha == VS_AUTOMATED)
-		return "by an override HA would start its VM again behind Slurm's back: set that to disabled";
+		return "an override lets HA restart its VM without Slurm: set the override to disabled";
 	if (g && vm->policy.drs == VS_AS_CLUSTER && g->drs[0])
 		return g->drs;
 	if (g && vm->policy.ha == VS_AS_CLUSTER && g->ha[0])
@@ -122,13 +122,13 @@ static const char *barred_for_now(struct vs_core *c, const struct vs_node *n,
 				  const struct vs_vm *vm)
 {
 	if (n->op.id && n->op.cancel_asked)
-		return "a task of its VM was called off and has not ended";
+		return "a cancelled task of its VM has not ended";
 	if (vs_op_hangs(n, vs_clock()))
-		return "a task has been at work on its VM for more than a minute";
+		return "a task of its VM has run for more than a minute";
 	if (!vm && vs_unowned_tasks_wait())
-		return "a clone is under way for a node that is not known: those without a VM wait for its end, 5 minutes at most";
+		return "a clone for an unknown node is running: nodes without a VM wait for its end, 5 minutes at most";
 	if (n->claims.ending_ms)
-		return "slurmctld may still be trying to end the job whose VM was switched off there";
+		return "slurmctld may still be ending the job whose VM was powered off";
 	return vs_clones_blocked(c, n, vm);
 }
 

@@ -187,7 +187,7 @@ static int hold_take(struct vs_core *c, struct vs_node *n,
 	vs_clones_owe(n, made);
 	vs_stores_disks(c, n, 0);
 	vs_claim_changed(c, n, VS_CLAIM_TAKEN, NULL);
-	vs_debug("hold promised JobId=%u node=%s host=%s pf=%s", job, n->name,
+	vs_debug("claim taken JobId=%u node=%s host=%s pf=%s", job, n->name,
 		 at->host->name, hold.ncards ? vs_claim_pfs(&hold, pfs) : "-");
 	vs_crash_after("hold", "take");
 	return 0;
@@ -225,7 +225,7 @@ static int hold_placed(struct vs_core *c, const struct vs_place_env *env,
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		if (hold_take(c, nodes[i], &place[i], job)) {
-			vs_err_set(err, VS_E_BUG, "no hold could be taken for %s",
+			vs_err_set(err, VS_E_BUG, "no claim could be taken for %s",
 				   nodes[i]->name);
 			while (i)
 				vs_claim_release(c, nodes[--i]);
@@ -266,7 +266,7 @@ void vs_claim_release(struct vs_core *c, struct vs_node *n)
 		return;
 	was = *h;
 	vs_crash_before("hold", "drop");
-	vs_debug("hold released node=%s host=%s pf=%s", n->name, h->host,
+	vs_debug("claim released node=%s host=%s pf=%s", n->name, h->host,
 		 h->ncards ? vs_claim_pfs(h, pfs) : "-");
 	vs_stores_disks(c, n, h->disk_mb);
 	vs_ledger_release(&c->ledger, n->name);
@@ -498,7 +498,7 @@ const char *vs_clone_blocked(struct vs_core *c, const struct vs_node *n)
 
 	/* vCenter takes no second one of its name. */
 	if (vs_node_is(n, VS_COND_DECLARED_LOST) && vs_node_vm(c, n))
-		return "its VM was forgotten and is still registered: unregister it first";
+		return "its VM was declared lost but is still registered: unregister the VM first";
 	return missing[0] && !vs_node_vm(c, n) ? missing : NULL;
 }
 

@@ -349,7 +349,7 @@ bool vs_query_fits(const struct vs_place_env *env,
 
 		if (have < need[p]) {
 			vs_err_set(err, VS_E_REQUEST,
-				"%zu nodes of %s are asked for, the hosts can hold %zu",
+				"%zu nodes of %s are requested, the hosts have capacity for %zu",
 				need[p], prof->adapter->name, have);
 			return false;
 		}

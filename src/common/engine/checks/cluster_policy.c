@@ -29,23 +29,23 @@ static void guard_fill(struct vs_cluster_policy *g,
 	g->moves = cl->moves;
 	if (cl->drs == VS_VC_AUTO_YES)
 		snprintf(g->drs, sizeof(g->drs),
-			 "DRS of cluster %s chooses hosts by itself: VMs with VFs need it off or manual",
+			 "DRS of cluster %s chooses hosts automatically: set it to manual for VMs with VFs",
 			 cl->name);
 	else if (cl->drs == VS_VC_AUTO_UNKNOWN)
 		snprintf(g->drs, sizeof(g->drs),
-			 "DRS of cluster %s can't be read: VMs with VFs need it off or manual",
+			 "DRS of cluster %s cannot be read: VMs with VFs need it in manual mode",
 			 cl->name);
 	if (cl->ha == VS_VC_AUTO_YES)
 		snprintf(g->ha, sizeof(g->ha),
-			 "HA of cluster %s would start VMs again behind Slurm's back: VMs with VFs need its restart priority disabled",
+			 "HA of cluster %s would restart VMs without Slurm: disable its restart priority for VMs with VFs",
 			 cl->name);
 	else if (cl->ha == VS_VC_AUTO_UNKNOWN)
 		snprintf(g->ha, sizeof(g->ha),
-			 "HA of cluster %s can't be read: VMs with VFs need its restart priority disabled",
+			 "HA of cluster %s cannot be read: VMs with VFs need its restart priority disabled",
 			 cl->name);
 	if (cl->dpm)
 		snprintf(g->dpm, sizeof(g->dpm),
-			 "DPM of cluster %s switches idle hosts off, and wakes none for VMs that are placed on a host: those in standby get no VM until somebody wakes them; set DPM to off or manual, or disable it for the hosts with VFs",
+			 "DPM of cluster %s powers off idle hosts and wakes none for VMs that have a host: hosts in standby get no VM; set DPM to off or manual, or disable it for the hosts with VFs",
 			 cl->name);
 }
 
@@ -169,10 +169,10 @@ static char *ha_fix(const struct vs_core *c, const struct vs_cluster_policy *g)
 	VS_FREE char *path = cluster_path(c, g);
 
 	return vs_asprintf(
-		"# VMs of others that HA must go on restarting, each:\n"
+		"# for each VM of others that HA must still restart:\n"
 		"# govc cluster.override.change -cluster %s -vm VM -ha-restart-priority medium\n"
 		"# then, in the vSphere Client: %s, Configure, vSphere Availability, Edit, VM restart priority: Disabled\n"
-		"# or, if HA guards nobody else's: govc cluster.change -ha-enabled=false %s",
+		"# or, if HA protects no other VMs: govc cluster.change -ha-enabled=false %s",
 		path, g->name, path);
 }
 
@@ -183,7 +183,7 @@ static void found_guard(const struct vs_cluster_policy *g,
 	vs_finding_add(VS_STOPS_JOBS,
 		       &(struct vs_says) {
 			       code, g->name,
-			       strstr(why, "can't be read") ? "not readable" :
+			       strstr(why, "cannot be read") ? "not readable" :
 			       code == VS_CHECK_DRS ? "DRS chooses hosts" :
 						      "HA restarts VMs",
 			       should, fix },
@@ -214,13 +214,13 @@ static void check_guard(struct vs_core *c, const struct vs_cluster_policy *g)
 			    drs);
 	if (met && g->ha[0])
 		found_guard(g, VS_CHECK_HA, g->ha,
-			    "its default restart priority disabled, or off",
+			    "default restart priority disabled, or HA off",
 			    ha);
 	if (met && g->dpm[0])
 		vs_finding_add(
 			VS_STOPS_PLANS,
 			&(struct vs_says) {
-				VS_CHECK_DPM, g->name, "DPM switches hosts off",
+				VS_CHECK_DPM, g->name, "DPM powers hosts off",
 				"off or manual",
 				"vSphere Client: Configure, vSphere DRS, Edit, Power Management (govc has no command for it)" },
 			"%s", g->dpm);
@@ -353,14 +353,14 @@ static void found_excess(const struct vs_missing_privilege *l,
 				    root || dc ? "Read-only there" :
 						 "without them there",
 				    fix },
-		"the account has privileges on %s that it doesn't need there (%s): vCenter can't keep it from what is not ours",
+		"the account has privileges on %s that it does not need there (%s): vCenter cannot protect other objects from the account",
 		where, l->privs);
 }
 
 /* What is of use for more than jobs' start and end; it stops none of them. */
 static const struct { enum vs_check code; const char *then; } uses[] = {
 	[VS_VC_FOR_VMOTION] = { VS_CHECK_RIGHTS_VMOTION,
-		"VMs stay on a host that is to be empty until their jobs end" },
+		"VMs stay on a draining host until their jobs end" },
 };
 
 static void lacks_for(const struct vs_missing_privilege *l)
@@ -384,10 +384,10 @@ void vs_rights_check(struct vs_core *c)
 		vs_finding_add(
 			VS_STOPS_NOTHING,
 			&(struct vs_says) {
-				VS_CHECK_RIGHTS_UNKNOWN, user, "not told",
-				"told: Read-only at the root, propagating",
+				VS_CHECK_RIGHTS_UNKNOWN, user, "not visible",
+				"visible: Read-only at the root, propagating",
 				read },
-			"vCenter doesn't say what the account may do: what it may not will fail when it is tried");
+			"vCenter does not show the account's privileges: operations without a privilege fail when they are tried");
 		return;
 	}
 	for (size_t i = 0; i < vs_checks.nlacks; i++) {

@@ -61,7 +61,7 @@ static void say(const struct vs_found *f, int more, bool gone)
 	if (more)
 		snprintf(others, sizeof(others), " (and %d more)", more);
 	if (gone)
-		vs_info("check=%s no longer so: %s%s", code, who, others);
+		vs_info("check=%s resolved: %s%s", code, who, others);
 	else if (f->severity == VS_HARD)
 		vs_error("check=%s %s%s: %s; should be: %s (svf check)", code,
 			 who, others, f->is, f->should);

@@ -93,7 +93,7 @@ static void no_named(struct vs_core *c, size_t a)
 	snprintf(should, sizeof(should), "%s=%s", class ? "DeviceClass" :
 		 "Profile", ad->label);
 	snprintf(why, sizeof(why), class ?
-		 "AdapterName=%s: no host offers devices of %s: install its vendor's driver on the hosts, and see that the class is no card's on a network (hardware.dvxClasses)" :
+		 "AdapterName=%s: no host offers devices of %s: install the vendor's driver on the hosts; the class must not be that of a NIC on a network (hardware.dvxClasses)" :
 		 "AdapterName=%s: no host offers %s: install the GPU vendor's manager on the hosts, and set their GPUs to \"shared direct\" (vSphere Client: host, Configure, Graphics)",
 		 ad->name, should);
 	block_adapter(c, a, why, VS_CHECK_ADAPTER_UPLINK, "no device", should,
@@ -115,7 +115,7 @@ static void no_device(struct vs_core *c, size_t a)
 		 (unsigned int)ad->vendor, (unsigned int)ad->device,
 		 ad->label[0] ? " HardwareLabel=" : "", quote, ad->label, quote);
 	snprintf(why, sizeof(why),
-		 "AdapterName=%s: no host offers a device of %s: switch passthrough on for it (vSphere Client: host, Configure, PCI Devices), and reboot the host if it asks for that",
+		 "AdapterName=%s: no host offers a device of %s: enable passthrough for it (vSphere Client: host, Configure, PCI Devices), and reboot the host if vCenter asks for it",
 		 ad->name, ids);
 	block_adapter(c, a, why, VS_CHECK_ADAPTER_UPLINK, "no device", ids,
 		      "govc host.esxcli -host HOST hardware pci pcipassthru set -d ADDRESS -e true -a");
@@ -142,11 +142,11 @@ static void check_uplinks(struct vs_core *c, size_t a)
 			 ad->network);
 	else if (ad->pf[0])
 		snprintf(why, sizeof(why),
-			 "AdapterName=%s: PF=%s is on no host an uplink of Network=%s that has VFs",
+			 "AdapterName=%s: on no host is PF=%s an uplink of Network=%s with VFs",
 			 ad->name, ad->pf, ad->network);
 	else
 		snprintf(why, sizeof(why),
-			 "AdapterName=%s: on no host an uplink of Network=%s has VFs",
+			 "AdapterName=%s: no host has an uplink of Network=%s with VFs",
 			 ad->name, ad->network);
 	block_adapter(c, a, why, no_net ? VS_CHECK_ADAPTER_NETWORK :
 		      VS_CHECK_ADAPTER_UPLINK, no_net ? "on no host" :
@@ -162,11 +162,11 @@ static bool check_segment(struct vs_core *c, size_t a)
 
 	if (net->opaque)
 		snprintf(why, sizeof(why),
-			 "AdapterName=%s: Network=%s is an opaque network of NSX, which has no port group: name one of a distributed switch",
+			 "AdapterName=%s: Network=%s is an opaque NSX network, which has no port group: name a port group of a distributed switch",
 			 ad->name, ad->network);
 	else if (net->nsx && vs_adapter_kinds[ad->type].rdma)
 		snprintf(why, sizeof(why),
-			 "AdapterName=%s: Network=%s is an NSX segment, on which cards of Type=%s may not work (on an overlay they never do): name a port group with a VLAN, made in vCenter on the switch of the PFs",
+			 "AdapterName=%s: Network=%s is an NSX segment, where NICs of Type=%s may not work (on an overlay they never do): name a port group with a VLAN, created in vCenter on the switch of the PFs",
 			 ad->name, ad->network,
 			 vs_adapter_type_info(ad)->name);
 	else
@@ -204,7 +204,7 @@ static void check_policy(struct vs_core *c, size_t a)
 		VS_STOPS_NOTHING,
 		&(struct vs_says) { VS_CHECK_NETWORK_POLICY, ad->name, is,
 				    "rejected", fix },
-		"AdapterName=%s: the port group %s accepts %s: root in a VM can take another node's MAC there, or read what others send",
+		"AdapterName=%s: the port group %s accepts %s: root in a VM can use another node's MAC address, or read the packets of other VMs",
 		ad->name, ad->network, what);
 }
 
@@ -296,7 +296,7 @@ static void more_nodes_than_vfs(struct vs_core *c, const size_t *pool, size_t a,
 				       c->adapters[a].name, why,
 				       "no more nodes than VFs",
 				       "vsphere.conf: AllowMoreNodesThanVFs=yes" },
-			       "%s%s", bars ? "" : "VFs have gone: ", why);
+			       "%s%s", bars ? "" : "VFs have disappeared: ", why);
 }
 
 /* How many nodes of an adapter whose VMs take several VFs the hosts hold. */
@@ -343,13 +343,13 @@ static void check_pool(struct vs_core *c, const size_t *pool, size_t a,
 	char why[256], each[40] = "";
 
 	if (broken && several)
-		snprintf(each, sizeof(each), ", which take %d VFs,", need);
+		snprintf(each, sizeof(each), ", which need %d VFs,", need);
 	if (broken || rails == c->conf->nadapters)
 		snprintf(why, sizeof(why), "%zu nodes of adapter %s%s%s for %d VFs: define at most as many nodes as there are VFs, or set AllowMoreNodesThanVFs=yes",
 			 nodes, c->adapters[a].name, c->conf->nadapters > 1 ?
 			 " (and those that share its PFs)" : "", each, vfs);
 	else
-		snprintf(why, sizeof(why), "%zu nodes of adapter %s with NICsPerNode=%d: the hosts have room for %zu of them%s: define no more nodes, or set AllowMoreNodesThanVFs=yes",
+		snprintf(why, sizeof(why), "%zu nodes of adapter %s with NICsPerNode=%d: the hosts have capacity for %zu of them%s: define no more nodes, or set AllowMoreNodesThanVFs=yes",
 			 many, c->adapters[rails].name,
 			 c->adapters[rails].per_node, room,
 			 c->adapters[rails].rails ?

@@ -72,10 +72,12 @@ void vs_other_cluster_check(struct vs_core *c)
 			&(struct vs_says) {
 				VS_CHECK_OTHER_CLUSTER, s.id[i],
 				"its VMs have VFs of this cluster's PFs",
-				"PFs, or hosts, of its own",
-				"svf hosts -o host,reason:120\t# which PFs\n"
-				"vsphere.conf: AdapterName=... PF=	# of each cluster another, or hosts of its own by VSphereCluster=" },
-			"another Slurm cluster (id %s) uses VFs of this cluster's PFs: what it has promised can't be seen, so VMs may find a PF full at power-on; give each PFs or hosts of its own (svf hosts tells which)",
+				"its own PFs or hosts",
+				"svf hosts -o host,reason:120\t# which "
+				"PFs\nvsphere.conf: AdapterName=... PF=	# "
+				"another for each cluster, or its own hosts "
+				"by VSphereCluster=" },
+			"another Slurm cluster (id %s) uses VFs of this cluster's PFs: the VFs that it reserves are not visible, so VMs may find a PF full at power-on; give each cluster its own PFs or hosts (svf hosts shows which)",
 			s.id[i]);
 }
 

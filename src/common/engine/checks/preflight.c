@@ -77,10 +77,10 @@ static void stays_check(struct vs_core *c)
 			VS_STOPS_NOTHING,
 			&(struct vs_says) {
 				VS_CHECK_SLURM_EXCLUDED, "slurm.conf",
-				"SuspendExc* keeps nodes of vSphere's on",
+				"SuspendExc* keeps managed nodes on",
 				"SuspendExcNodes, SuspendExcParts and SuspendExcStates without them",
 				"slurm.conf: SuspendExcNodes=" },
-			"SuspendExcNodes, SuspendExcParts or SuspendExcStates keep %zu node%s on: once up their VMs have %zu VF%s that are never reclaimed for waiting jobs",
+			"SuspendExcNodes, SuspendExcParts or SuspendExcStates keep %zu node%s on: once up, their VMs keep %zu VF%s that are never reclaimed for pending jobs",
 			nodes, nodes == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s");
 }
 
@@ -98,9 +98,9 @@ static bool among(const struct vs_finding *f, const struct vs_finding *list,
 static void told(const struct vs_finding *f)
 {
 	if (f->stops == VS_STOPS_ALL)
-		vs_error("nothing is served: %s", f->text);
+		vs_error("no job gets a VM: %s", f->text);
 	else if (f->stops == VS_STOPS_JOBS)
-		vs_error("jobs must wait: %s", f->text);
+		vs_error("jobs stay pending: %s", f->text);
 	else if (f->stops == VS_STOPS_PLANS)
 		vs_error("%s", f->text);
 	else
@@ -120,7 +120,7 @@ static void compare(struct vs_core *c, struct vs_finding *old, size_t n)
 		}
 	for (size_t i = 0; i < n; i++)
 		if (!among(&old[i], now, nnow)) {
-			vs_info("no longer so: %s", old[i].text);
+			vs_info("resolved: %s", old[i].text);
 			changed = true;
 		}
 	vs_findings_free(old, n);

@@ -254,7 +254,7 @@ static void pools_short(void *arg, const bool *in, int64_t has, int64_t needs)
 	}
 	vs_found_add(t->l, VS_CHECK_POOL_NODES, names,
 		vs_asprintf("%lld %s for all its VMs", (long long)has, t->unit),
-		vs_asprintf("%lld %s, which the nodes that have no other pool reserve together",
+		vs_asprintf("%lld %s, the sum that the nodes without another pool reserve",
 			    (long long)needs, t->unit), vs_strdup(fix));
 }
 

@@ -137,7 +137,7 @@ static const char *host_name(const struct vs_core *c, const char *moid)
 {
 	const struct vs_host *h = vs_host_get(&c->inv, moid);
 
-	return h ? h->name : "a host that is not known";
+	return h ? h->name : "an unknown host";
 }
 
 /* What it is, in words that follow its name. */
@@ -147,20 +147,20 @@ static void word(const struct vs_core *c, const struct vs_clone_source_key *key,
 	size_t store = strcspn(vm->disks.dir, "]");
 
 	if (!vm->readable)
-		snprintf(out, size, "can't be read: look at it in vCenter");
+		snprintf(out, size, "cannot be read: check it in vCenter");
 	else if (!is_marked(c, key, vm))
 		snprintf(
 			out, size,
-			"doesn't bear its marks (" VS_KEY_OWNER
-			", " VS_KEY_CLONE_SOURCE
-			") in the Folder any more: keep whoever changes it from it, and delete it");
+			"has lost its ownership tags (" VS_KEY_OWNER ", "
+			VS_KEY_CLONE_SOURCE ") or left the Folder: delete it, "
+			"and prevent further changes");
 	else if (key->host[0] && strcmp(vm->host, key->host))
 		snprintf(out, size,
-			 "was made for host %.60s and is on %.60s: keep DRS and others from moving it",
+			 "was made for host %.60s and is on %.60s: prevent DRS and others from moving it",
 			 host_name(c, key->host), host_name(c, vm->host));
 	else
 		snprintf(out, size,
-			 "was made for datastore %.60s and is on %.*s: keep Storage DRS and others from moving it, or name that one in Datastore=",
+			 "was made for datastore %.60s and is on %.*s: prevent Storage DRS and others from moving it, or name that datastore in Datastore=",
 			 store_name(c, key->store),
 			 (int)(store > 61 ? 60 : store ? store - 1 : 0),
 			 store ? vm->disks.dir + 1 : "");
@@ -194,7 +194,7 @@ bool vs_clone_source_misplaced_end(struct vs_core *c, struct vs_clone_source *p,
 	if (!p->astray)
 		return false;
 	word(c, &p->key, vm, is, sizeof(is));
-	snprintf(why, sizeof(why), "parent %.50s of %s clones %s", vm->name,
+	snprintf(why, sizeof(why), "clone source %.50s of %s clones %s", vm->name,
 		 vs_clone_name(p->key.mark.kind), is);
 	vs_clone_sources_block(c, &p->key, now_ms + VS_EXCLUDE_HOST_MS, why);
 	return true;
@@ -206,7 +206,7 @@ void vs_clone_source_changed(struct vs_core *c, const struct vs_node *n,
 	char why[256];
 
 	snprintf(why, sizeof(why),
-		 "parent %.60s has not the cards of its clones: somebody changed it; switch it off and delete it, another is made",
+		 "clone source %.60s was changed and no longer has the NICs of its clones: power it off and delete it, another is created",
 		 parent->name);
 	vs_clone_sources_block(c, &n->parent->key, now_ms + VS_EXCLUDE_HOST_MS,
 			       why);

@@ -132,7 +132,7 @@ static void tell_node(struct vs_core *c, struct vs_clone_source *p,
 	struct vs_node *n = vs_node_named(c, p->node);
 	struct vs_err told = *err;
 
-	vs_err_prefix(&told, "parent %s", p->name);
+	vs_err_prefix(&told, "clone source %s", p->name);
 	if (vs_clone_source_is_setting(err))
 		vs_clone_sources_block(c, &p->key, now_ms + VS_EXCLUDE_HOST_MS,
 				       told.text);
@@ -151,7 +151,7 @@ static void failed(struct vs_core *c, struct vs_clone_source *p,
 	vs_metrics_clone_source_failed(p->key.mark.kind);
 	p->lost = op == VS_CLONE_SOURCE_CLONES && err->code == VS_E_UNKNOWN;
 	p->judged_after = c->slow_seq;
-	vs_info("parent vm=%s %s failed code=%s fault=%s: %s",
+	vs_info("clone source vm=%s %s failed code=%s fault=%s: %s",
 		p->name, op_names[op], vs_code_name(err->code),
 		err->fault[0] ? err->fault : "-", err->text);
 	if (err->code == VS_E_EXISTS && op == VS_CLONE_SOURCE_CLONES)
@@ -183,7 +183,7 @@ static void done(void *arg, uint64_t id, const char *result,
 		else
 			failed(c, p, was, err, now_ms);
 	} else {
-		vs_info("parent vm=%s %s done task=%s ms=%lld", p->name,
+		vs_info("clone source vm=%s %s done task=%s ms=%lld", p->name,
 			op_names[was], p->task[0] ? p->task : "-",
 			(long long)(now_ms - p->since_ms));
 		/* Now it settles: id 0, until vCenter shows it. */
@@ -245,7 +245,7 @@ bool vs_clone_source_await(struct vs_core *c, struct vs_clone_source *p,
 	}
 	if (now_ms - p->since_ms < VS_AWAIT_MS)
 		return false;
-	vs_info("parent vm=%s vCenter reported its %s done but doesn't show it: looking again",
+	vs_info("clone source vm=%s vCenter reported its %s as done but does not show it: reading again",
 		p->name, op_names[p->op]);
 	p->op = VS_CLONE_SOURCE_IDLE;
 	look_first(c, p);
@@ -267,7 +267,7 @@ static int has_room(struct vs_core *c, const struct vs_clone_source *p,
 	if (left == VS_CAPACITY_UNKNOWN || left >= mb)
 		return 0;
 	vs_err_set(err, VS_E_SHORTAGE,
-		   "datastore %s has %lld MB left, and the parent of linked clones needs %lld: make room, or name another in Datastore=",
+		   "datastore %s has %lld MB free, and the clone source of linked clones needs %lld: free space, or name another in Datastore=",
 		   at >= 0 ? c->inv.pools[at].name : c->inv.store.name,
 		   (long long)(left > 0 ? left : 0), (long long)mb);
 	vs_strlcpy(err->fault, VS_VC_FAULT_NO_SPACE, sizeof(err->fault));
@@ -357,7 +357,7 @@ int vs_clone_source_make(struct vs_core *c, struct vs_clone_source *p,
 	p->begun_ms = now_ms;
 	vs_clone_source_capacity_take(c, p, h, profile->template_mb);
 	vs_clones_note_one();
-	vs_info("parent vm=%s is made for %s clones of template %s: clone host=%s",
+	vs_info("clone source vm=%s is created for %s clones of template %s: clone host=%s",
 		p->name, vs_clone_name(p->key.mark.kind),
 		profile->template_name, at ? at->name : "-");
 	return 0;
@@ -417,7 +417,7 @@ void vs_clone_source_destroy(struct vs_core *c, struct vs_clone_source *r,
 		failed(c, r, VS_CLONE_SOURCE_DESTROYS, &err, now_ms);
 		return;
 	}
-	vs_info("parent vm=%s is destroyed: no linked clone stands on it, and none is made of it any more",
+	vs_info("clone source vm=%s is destroyed: no linked clone uses its disks, and no more are made from it",
 		vm->name);
 	op_set(r, VS_CLONE_SOURCE_DESTROYS, (uint64_t)id, now_ms);
 }
@@ -439,7 +439,7 @@ void vs_clone_source_busy(struct vs_core *c, const struct vs_vm *vm,
 	op_set(r, VS_CLONE_SOURCE_ADOPTED, (uint64_t)id, vs_clock());
 	vs_strlcpy(r->task, task->moid, sizeof(r->task));
 	vs_strlcpy(r->name, vm->name, sizeof(r->name));
-	vs_info("parent vm=%s task=%s (%s) is under way: adopted", vm->name,
+	vs_info("clone source vm=%s task=%s (%s) is under way: adopted", vm->name,
 		task->moid, task->name);
 }
 

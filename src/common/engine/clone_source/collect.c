@@ -67,7 +67,7 @@ void vs_clone_source_template(struct vs_core *c, size_t profile,
 	p->disk_mb = is_linked(p) ? vs_linked_mb(t->disk_mb) : t->disk_mb;
 	if (!is_linked(p) || !t->passthrough || t->missing)
 		return;
-	why = vs_asprintf("Template=%s has a passthrough card or device, which forbids Clone=%s: take it out of the template (each VM gets its own), or set Clone=full",
+	why = vs_asprintf("Template=%s has a passthrough device, which Clone=%s does not allow: remove the device from the template (each VM gets its own), or set Clone=full",
 			  t->name, vs_clone_name(p->clone));
 	vs_profile_missing_set(c, profile, why);
 }
@@ -150,7 +150,7 @@ static void say_unread(const struct vs_clone_source *r,
 	    !strcmp(p->unread, "?") || !strcmp(p->unread, p->unread_said))
 		return;
 	vs_strlcpy(p->unread_said, p->unread, sizeof(p->unread_said));
-	vs_error("parent vm=%s stays, and all that no clone is made of: VM %s can't be read, and may stand on its disks; see to its host, its datastore and the account's rights on it, or unregister it",
+	vs_error("clone source vm=%s stays, as do all that are not needed: VM %s cannot be read and may use their disks; check that VM's host, its datastore and the account's privileges, or unregister the VM",
 		 vm->name, p->unread);
 }
 
@@ -168,9 +168,9 @@ static bool goes_off(struct vs_core *c, struct vs_clone_source *r,
 	if (r->op == VS_CLONE_SOURCE_IDLE && now_ms >= r->not_before_ms &&
 	    !r->made && !r->copied && !vs_clone_sources.copies_lost &&
 	    (!r->unwanted_ms || host_leaves(vm) || brake_lets(r, vm))) {
-		vs_info("parent vm=%s is switched off: %s", vm->name,
-			r->unwanted_ms ? "no instant clone is made of it any more" :
-			"its host is to be empty");
+		vs_info("clone source vm=%s is powered off: %s", vm->name,
+			r->unwanted_ms ? "no more instant clones are made from it" :
+			"its host is draining");
 		if (vs_clone_source_power(c, r, vm, false, now_ms, &err))
 			r->not_before_ms = now_ms + 1000;
 	}
@@ -202,7 +202,7 @@ static void end_it(struct vs_core *c, struct vs_clone_source *r,
 		return;
 	if (!vm->disks.own) {
 		if (!r->told)
-			vs_error("parent vm=%s stays: it has a disk outside of its own directory, which Destroy_Task would delete; detach it",
+			vs_error("clone source vm=%s stays: it has a disk outside its own directory, which Destroy_Task would delete; detach that disk",
 				 vm->name);
 		r->told = true;
 		return;

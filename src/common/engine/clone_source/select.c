@@ -25,7 +25,7 @@
 static void say(struct vs_clone_source *p, const char *what, const char *more)
 {
 	snprintf(p->why, sizeof(p->why),
-		 "waits for the parent of its %s clone: %s%s%s%s",
+		 "waits for the clone source (%s clone): %s%s%s%s",
 		 vs_clone_name(p->key.mark.kind), what,
 		 p->name[0] ? " " : "", p->name, more);
 }
@@ -48,15 +48,15 @@ static bool may_begin(struct vs_core *c, struct vs_clone_source *p,
 	const char *host = vm ? vm->host : p->host;
 
 	if (p->look_after > c->slow_seq || vs_unowned_tasks_wait())
-		say(p, "what has become of", " is being looked for");
+		say(p, "the state of", " is being read");
 	else if (r &&
 		 (r->op != VS_CLONE_SOURCE_IDLE || r->look_after > c->slow_seq))
 		say(p, "a task is under way on", "");
 	else if (now_ms < p->not_before_ms)
-		say(p, "it failed and is tried again:", "");
+		say(p, "a step failed and is tried again:", "");
 	else if (vs_tasks_provisioning() >= c->conf->provision_max ||
 		 vs_op_host_full(c, host))
-		say(p, "MaxProvisionOps or MaxOpsPerHost is used up, for", "");
+		say(p, "MaxProvisionOps or MaxOpsPerHost is reached, for", "");
 	else
 		return true;
 	return false;
@@ -89,12 +89,12 @@ static int freezes(struct vs_core *c, struct vs_clone_source *p,
 
 	if (!p->boots_ms)
 		p->boots_ms = now_ms;
-	say(p, "it boots, and will be frozen:", "");
+	say(p, "it boots and is then frozen:", "");
 	if (!failed && now_ms - p->boots_ms <
 	    (int64_t)c->conf->boot_timeout_s * 1000)
 		return 0;
 	snprintf(why, sizeof(why),
-		 "parent %s of instant clones was not frozen within %lld s: %s%.200s (its template must hold slurm-vsphere-guest, and VMware Tools that know instantclone.freeze)",
+		 "clone source %s of instant clones was not frozen within %lld s: %s%.200s (the template needs slurm-vsphere-guest, and VMware Tools with instantclone.freeze)",
 		 vm->name, (long long)(now_ms - p->boots_ms) / 1000,
 		 failed ? "the guest says: " : "its guest says nothing",
 		 failed ? vm->guest.reason : "");
@@ -136,7 +136,7 @@ static int go_on(struct vs_core *c, struct vs_clone_source *p,
 	if (vm && !makes)
 		vs_strlcpy(p->name, vm->name, sizeof(p->name));
 	if (step == VS_CLONE_SOURCE_AWAY) {
-		say(p, "the host isn't there that has", "");
+		say(p, "vCenter does not reach the host of", "");
 		return 0;
 	}
 	if (step == VS_CLONE_SOURCE_FREEZES)

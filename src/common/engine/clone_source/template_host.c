@@ -77,9 +77,9 @@ static char *away(const struct vs_core *c, size_t p)
 	    now->template_link == VS_VC_AUTO_YES)
 		return NULL;
 	if (!h && now->template_link == VS_VC_AUTO_UNKNOWN)
-		return vs_asprintf("Template=%s: whether its host is connected can't be known: the account of VCenterUser= needs Read-only on it",
+		return vs_asprintf("Template=%s: the connection state of its host is unknown: the account of VCenterUser= needs Read-only on the host",
 				   name);
-	return vs_asprintf("Template=%s: its host%s%s is not connected%s: connect it, or register the template on another",
+	return vs_asprintf("Template=%s: its host%s%s is not connected%s: connect it, or register the template on another host",
 			   name, h ? " " : "", h ? h->name : "",
 			   h && h->connected ? ", but in standby or off" : "");
 }
@@ -143,7 +143,7 @@ char *vs_template_host_fix(const struct vs_core *c, size_t profile)
 
 	if (!h && now->template_link == VS_VC_AUTO_UNKNOWN)
 		return vs_check_readonly(c->conf->username);
-	return vs_asprintf("govc host.reconnect %s\n# or take that host out of vCenter, and register the template on another:\ngovc vm.register -template -host HOST -ds DATASTORE PATH",
+	return vs_asprintf("govc host.reconnect %s\n# or remove that host from vCenter, and register the template on another:\ngovc vm.register -template -host HOST -ds DATASTORE PATH",
 			   h ? h->name : "HOST");
 }
 

@@ -48,7 +48,7 @@ static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 			continue;
 		if (!strcmp(theirs, c->cluster_id))
 			return vs_err_set(err, VS_E_STATE,
-				"VM %s is ours already: two cluster ids in one folder can't be told apart; move the VMs of one of them to another folder",
+				"this cluster manages VM %s already, and the folder has VMs of another cluster id: move the VMs of one id to another folder",
 				vm->name);
 		if (*vms && strcmp(theirs, id))
 			return vs_err_set(err, VS_E_STATE,
@@ -60,7 +60,7 @@ static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 	if (*vms)
 		return 0;
 	return vs_err_set(err, VS_E_GONE,
-			  "the folder holds no VM that could be adopted");
+			  "the folder has no VM that can be adopted");
 }
 
 static int adopt(struct vs_core *c, struct json_object *top, struct vs_err *err)
@@ -104,8 +104,8 @@ static int forget(struct vs_core *c, struct json_object *top, const char *name,
 		vs_jb_str(top, "node", n->name);
 		rc = 0;
 	} else if (!vm || vm->connected) {
-		vs_err_set(err, VS_E_STATE, "the VM of node %s is %s: only one that is missed, or whose host doesn't answer, can be forgotten",
-			   n->name, vm ? "within reach" : "not there");
+		vs_err_set(err, VS_E_STATE, "the VM of node %s is %s: only a VM that is missing, or whose host does not answer, can be forgotten",
+			   n->name, vm ? "reachable" : "not present");
 	} else {
 		vs_missing_declare_lost(n);
 		vs_capacity_freed();
@@ -162,7 +162,7 @@ static int drain_from(struct vs_core *c, const struct vs_host *h, int64_t at,
 			h->name, h->name);
 	if (at && vs_maintenance_window_set(c, h->moid, at, why, requeue))
 		return vs_err_set(err, VS_E_REQUEST,
-			"maintenance is planned for %d hosts already, more can't be",
+			"maintenance is already planned for %d hosts, which is the maximum",
 			VS_WINDOWS_MAX);
 	if (at)
 		return 0;
@@ -185,7 +185,7 @@ static int drain(struct vs_core *c, struct json_object *top, const char *name,
 
 	if (at && at <= vs_wall_ms() / 1000)
 		return vs_err_set(err, VS_E_REQUEST,
-				  "that time is over by slurmctld's clock");
+				  "that time is in the past by slurmctld's clock");
 	drain_why(at, text, why, sizeof(why));
 	vs_lock();
 	h = host_named(c, name, err);
@@ -275,7 +275,7 @@ static int pause_all(struct vs_core *c, struct json_object *top,
 
 	if (!reason[0])
 		return vs_err_set(err, VS_E_REQUEST,
-				  "pause: a reason is expected");
+				  "pause: expected a reason");
 	user_name(uid, user, sizeof(user));
 	vs_lock();
 	vs_pause_begin(c, user, uid, reason);
@@ -315,7 +315,7 @@ static int order(struct vs_core *c, struct json_object *top, const char *what,
 	int rc;
 
 	if (!names)
-		return vs_err_set(err, VS_E_REQUEST, "%s: nodes are expected, as Slurm lists them, not '%.100s'",
+		return vs_err_set(err, VS_E_REQUEST, "%s: expected a Slurm host list of nodes, not '%.100s'",
 				  what, nodes);
 	vs_lock();
 	rc = vs_vm_actions_request(c, top, what, names, why, err);
@@ -333,7 +333,7 @@ struct json_object *vs_core_request(const char *what, const char *name,
 	struct json_object *top = vs_jb_obj(NULL);
 	int rc = 0;
 
-	vs_info("operator uid=%u orders %s %.200s", uid, what, name);
+	vs_info("operator uid=%u requests %s %.200s", uid, what, name);
 	vs_lock();
 	vs_activity_wake(vs_clock());
 	vs_unlock();
@@ -360,7 +360,7 @@ struct json_object *vs_core_request(const char *what, const char *name,
 		 !strcmp(what, "rebuild-on"))
 		rc = order(c, top, what, name, text, err);
 	else
-		rc = vs_err_set(err, VS_E_REQUEST, "unknown order: %s", what);
+		rc = vs_err_set(err, VS_E_REQUEST, "unknown request: %s", what);
 	if (!rc)
 		return top;
 	vs_jb_free(top);
@@ -374,7 +374,7 @@ struct json_object *vs_core_drain_at(const char *name, const char *text,
 	struct vs_core *c = &vs_core;
 	struct json_object *top = vs_jb_obj(NULL);
 
-	vs_info("operator uid=%u orders drain %s at %lld", uid, name,
+	vs_info("operator uid=%u requests drain %s at %lld", uid, name,
 		(long long)at);
 	vs_lock();
 	vs_activity_wake(vs_clock());
@@ -409,7 +409,7 @@ size_t vs_removal_confirm(struct vs_core *c)
 	n += vs_orphans_confirm(minute);
 	n += vs_clone_sources_confirm(minute);
 	vs_state_file_dirty();
-	vs_info("the brake is off: %zu VMs are confirmed", n);
+	vs_info("the removal limit is lifted: %zu VMs are confirmed", n);
 	return n;
 }
 

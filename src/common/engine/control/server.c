@@ -209,7 +209,7 @@ static const struct verb *verb_allowed(const struct conn *c, struct vs_err *err)
 		if (strcmp(v->name, c->req.verb))
 			continue;
 		if (v->needs_job && !c->req.job)
-			vs_err_set(err, VS_E_REQUEST, "%s: a job id is expected",
+			vs_err_set(err, VS_E_REQUEST, "%s: expected a job id",
 				   v->name);
 		else if (v->changes && !may_change(c->uid))
 			vs_err_set(err, VS_E_REQUEST,
@@ -217,7 +217,7 @@ static const struct verb *verb_allowed(const struct conn *c, struct vs_err *err)
 				   v->name);
 		else if (v->needs_name && !*what(&c->req))
 			vs_err_set(err, VS_E_REQUEST,
-				   "%s: a name is expected", v->name);
+				   "%s: expected a name", v->name);
 		else
 			return v;
 		return NULL;
@@ -356,7 +356,7 @@ static void conn_answer(struct conn *c, size_t len, int64_t now_ms)
 
 	/* The buffer's own NUL ends the credential: nothing follows it. */
 	if (c->c.in.len != VS_FRAME_HEAD + len) {
-		vs_err_set(&err, VS_E_REQUEST, "bytes after the request");
+		vs_err_set(&err, VS_E_REQUEST, "unexpected bytes after the request");
 		conn_refuse(c, &err);
 		return;
 	}
@@ -397,7 +397,7 @@ static void conn_read(struct conn *c, int64_t now_ms)
 		return;
 	if (n <= 0 || vs_buf_add(&at->in, buf, (size_t)n)) {
 		vs_err_set(&err, VS_E_REQUEST, "%s", n > 0 ? "too many bytes" :
-			   n < 0 ? strerror(errno) : "it hung up");
+			   n < 0 ? strerror(errno) : "the peer closed the connection");
 		conn_refuse(c, &err);
 		return;
 	}

@@ -212,7 +212,7 @@ static void check_cluster(struct vs_core *c, size_t i)
 		/* svf check has it host by host. */
 		vs_finding_add(
 			VS_STOPS_PLANS, NULL,
-			"VSphereCluster=%s: %s%s see%s none of Datastore=%s: no VM is placed there; mount one of them there, or name one of theirs in Datastore= of this VSphereCluster= line",
+			"VSphereCluster=%s: %s%s mount%s no datastore of Datastore=%s: no VM is placed there; mount one of them there, or name one of their datastores in Datastore= of this VSphereCluster= line",
 			c->conf->clusters[i].name, b.data,
 			n > TOLD_MAX ? " and others" : "", n == 1 ? "s" : "",
 			list_of(c->conf, i));

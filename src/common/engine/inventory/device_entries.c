@@ -47,7 +47,7 @@ void vs_host_entries_add(const struct vs_core *c, struct vs_host *to,
 			vs_entry_left_out(to, h->pfs[i].pci);
 	vs_device_entries_add(c, to, h);
 	if (to->nleft && to->nleft != was)
-		vs_error("host=%s of its PFs and devices %d %s left out (%s%s): it has more than %d PFs and kinds of devices, or than %d devices alike",
+		vs_error("host=%s of its PFs and devices %d %s not counted (%s%s): the host has more than %d PFs and device types, or more than %d devices of a type",
 			 to->name, to->nleft, to->nleft == 1 ? "is" : "are",
 			 to->left, to->nleft == 1 ? "" : " and others",
 			 VS_HOST_PFS,

@@ -93,7 +93,7 @@ const char *vs_device_ids_system(struct vs_core *c, struct vs_host *h,
 		*err = o->err;
 	else if (o->n)
 		vs_err_set(err, VS_E_OTHER_HOST,
-			"host %s doesn't offer its device %s to VMs: expected one that passthrough is enabled for (svf check)",
+			"host %s does not offer its device %s to VMs: enable passthrough for it (svf check)",
 			h->name, pci);
 	return NULL;
 }
@@ -196,7 +196,7 @@ void vs_device_ids_answered(struct vs_core *c, uint64_t id,
 			vs_device_ids_forget(h);
 		else if (err)
 			vs_err_set(&h->offer->err, err->code,
-				"host %s isn't read (QueryConfigTarget): %s",
+				"host %s is not read (QueryConfigTarget): %s",
 				h->name, err->text);
 		else
 			take(c, h, h->offer, t);

@@ -123,7 +123,7 @@ char *vs_template_fix(const char *name, enum vs_vc_template_fault lack,
 
 	switch (lack) {
 	case VS_VC_TEMPLATE_ABSENT:
-		return vs_asprintf("govc find / -type m -name '%s'	# clone it into the datacenter, or mend Template=",
+		return vs_asprintf("govc find / -type m -name '%s'	# clone it into the datacenter, or correct Template=",
 				   last ? last + 1 : name);
 	case VS_VC_TEMPLATE_UNREAD:
 		return vs_check_readonly(user);

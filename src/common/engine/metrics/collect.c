@@ -278,7 +278,7 @@ int vs_metrics_read(struct vs_core *c, struct vs_metrics_facts *f,
 	vs_assert_locked();
 	memset(f, 0, sizeof(*f));
 	return slices(c, f) ? 0 : vs_err_set(err, VS_E_RETRY,
-		"vsphere.conf was read anew meanwhile: ask again");
+		"vsphere.conf was read again in the meantime: repeat the request");
 }
 
 void vs_metrics_facts_free(struct vs_metrics_facts *f)

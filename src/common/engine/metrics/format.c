@@ -143,14 +143,14 @@ static void site(struct out *o)
 {
 	const struct vs_metrics_facts *f = o->f;
 
-	family(o, INFO, "build", NULL, "This slurm-vsphere, and the Slurm it is built for.");
+	family(o, INFO, "build", NULL, "Version of slurm-vsphere, and of the Slurm that it is built for.");
 	put(o, PREFIX "build_info{version=\"%s\",slurm=\"%s\"} 1\n",
 	    PACKAGE_VERSION, VS_SLURM_RELEASE);
-	one(o, GAUGE, "vcenter_up", "1: connected to vCenter, and its inventory is read.", f->up);
+	one(o, GAUGE, "vcenter_up", "1: vCenter is connected, and its inventory is read.", f->up);
 	one(o, GAUGE, "jobs_blocked", "1: no new job gets a VM now; svf status says why.", f->blocked);
-	one(o, GAUGE, "observe", "1: Mode=observe, nothing is changed in vCenter and every job is blocked by intent.", f->observe);
+	one(o, GAUGE, "observe", "1: Mode=observe, nothing is changed in vCenter and no job gets a VM.", f->observe);
 	one(o, GAUGE, "paused", "1: an operator has stopped all calls that change vCenter (svf pause); svf status says who and why.", f->paused);
-	one(o, GAUGE, "brake", "1: too many VMs would have been removed at once, an operator must look (svf reconcile).", f->brake);
+	one(o, GAUGE, "brake", "1: the removal limit is reached, an operator must decide (svf reconcile).", f->brake);
 }
 
 /* VFs of a PF, or devices that are alike. */
@@ -193,15 +193,15 @@ static void hosts(struct out *o)
 	const struct vs_metrics_facts *f = o->f;
 	char host[LABEL_LEN];
 
-	family(o, GAUGE, "vfs", NULL, "VFs of each PF: free, held (promised or requested), ours, foreign, suspect (used by VMs), quarantined (free but left out), lost (their host is not there, or has fewer than it had). Below 0: over-committed. adapter: all that draw on the PF.");
+	family(o, GAUGE, "vfs", NULL, "VFs of each PF by state: free; held (reserved or starting); used by managed, foreign or unverified VMs; quarantined (free but excluded); lost (the host is absent, or has fewer VFs than before). Below 0: over-committed. adapter: all adapters that use the PF.");
 	for (size_t i = 0; i < f->npfs; i++)
 		if (!f->pfs[i].device)
 			vfs_of(o, &f->pfs[i]);
-	family(o, GAUGE, "devices", NULL, "Devices of hosts that VMs get whole, in the same states. device: vendor and device id (label: their hardware label), DVX class or vGPU profile; profiles of one GPU count it each. pf: the address of the first of those that are alike.");
+	family(o, GAUGE, "devices", NULL, "Devices that VMs get as a whole, in the same states. device: vendor and device id (label: their hardware label), DVX class or vGPU profile; each profile of a GPU counts the GPU. pf: the address of the first of several equal devices.");
 	for (size_t i = 0; i < f->npfs; i++)
 		if (f->pfs[i].device)
 			vfs_of(o, &f->pfs[i]);
-	family(o, GAUGE, "hosts", NULL, "ESXi hosts by state, as svf hosts says it.");
+	family(o, GAUGE, "hosts", NULL, "ESXi hosts by state, as svf hosts shows it.");
 	for (size_t w = 0; w < VS_COUNT(words); w++) {
 		unsigned int n = 0;
 
@@ -210,7 +210,7 @@ static void hosts(struct out *o)
 				!strcmp(f->hosts[i].state, words[w]);
 		put(o, PREFIX "hosts{state=\"%s\"} %u\n", words[w], n);
 	}
-	family(o, GAUGE, "host_breaker", NULL, "Of each host: 0: closed, 1: half-open, a single VM is tried, 2: open, it takes none.");
+	family(o, GAUGE, "host_breaker", NULL, "Circuit breaker of each host: 0: closed, 1: half-open, the host gets one trial VM, 2: open, the host gets no VM.");
 	for (size_t i = 0; i < f->nhosts; i++)
 		if (f->hosts[i].state)
 			put(o, PREFIX "host_breaker{host=\"%s\"} %d\n",
@@ -231,9 +231,9 @@ static void states(struct out *o, const char *name,
 
 static void nodes(struct out *o)
 {
-	family(o, GAUGE, "nodes", NULL, "Nodes of ours by Slurm's state.");
+	family(o, GAUGE, "nodes", NULL, "Managed nodes by Slurm's state.");
 	states(o, "nodes", o->f->slurm);
-	family(o, GAUGE, "node_vms", NULL, "Nodes of ours by the state of their VM.");
+	family(o, GAUGE, "node_vms", NULL, "Managed nodes by the state of their VM.");
 	states(o, "node_vms", o->f->vms);
 }
 
@@ -260,14 +260,14 @@ static void steps(struct out *o)
 	const struct vs_metrics *m = &o->f->kept;
 	char labels[64];
 
-	one(o, COUNTER, "vm_starts", "VMs that we switched on and whose slurmd registered.", (int64_t)m->starts);
-	family(o, COUNTER, "step_failures", NULL, "Steps on a VM's way that failed, by what the failure means; canceled ones were meant to.");
+	one(o, COUNTER, "vm_starts", "VMs that slurm-vsphere powered on and whose slurmd registered.", (int64_t)m->starts);
+	family(o, COUNTER, "step_failures", NULL, "Failed steps of VMs, by the meaning of the failure; canceled: slurm-vsphere stopped the step itself.");
 	for (size_t i = 0; i < VS_COUNT(words); i++)
 		codes(o, "step_failures", words[i].word,
 		      m->failed[words[i].step]);
-	family(o, COUNTER, "nodes_given_up", NULL, "Nodes whose VM could not be had, and that Slurm got back.");
+	family(o, COUNTER, "nodes_given_up", NULL, "Nodes that got no VM and were returned to Slurm.");
 	codes(o, "nodes_given_up", NULL, m->given_up);
-	family(o, HISTOGRAM, "step_duration_seconds", "seconds", "Steps that succeeded: calls until their task ended, boot from on to registered, shutdown from asking the guest until the VM was off.");
+	family(o, HISTOGRAM, "step_duration_seconds", "seconds", "Duration of successful steps: calls until their task ended, boot from power-on to registration, shutdown from the request until the VM was off.");
 	for (size_t i = 0; i < VS_COUNT(words); i++) {
 		snprintf(labels, sizeof(labels), "step=\"%s\"", words[i].word);
 		hist(o, "step_duration_seconds", labels,
@@ -282,13 +282,13 @@ static void calls(struct out *o)
 	size_t n = vs_tally_get(rows);
 	char s[SECONDS_LEN];
 
-	family(o, COUNTER, "vcenter_calls", NULL, "Calls to vCenter that came to an end, by outcome: ok, or what the error means.");
+	family(o, COUNTER, "vcenter_calls", NULL, "Finished calls to vCenter by outcome: ok, or the meaning of the error.");
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < VS_CODES; k++)
 			put(o, PREFIX "vcenter_calls_total{call=\"%s\",outcome=\"%s\"} %llu\n",
 			    rows[i].name, vs_code_name(k),
 			    (unsigned long long)rows[i].ended[k]);
-	family(o, SUMMARY, "vcenter_call_duration_seconds", "seconds", "How long these calls took; WaitForUpdatesEx is the one that waits for changes.");
+	family(o, SUMMARY, "vcenter_call_duration_seconds", "seconds", "Duration of these calls; WaitForUpdatesEx is the call that waits for changes.");
 	for (size_t i = 0; i < n; i++) {
 		unsigned long long sum = 0;
 
@@ -314,24 +314,24 @@ static void work(struct out *o)
 	for (int i = 0; i < 2; i++)
 		put(o, PREFIX "operations_max{kind=\"%s\"} %d\n", words[i],
 		    f->in_flight_max[i]);
-	one(o, GAUGE, "clones_last_hour", "VMs made in the last hour.", f->clones_hour);
-	one(o, GAUGE, "clones_last_hour_max", "MaxClonesPerHour, 0: any number.", f->clones_max);
-	one(o, GAUGE, "prefetch_vms", "VMs ahead of jobs now.", (int64_t)f->ahead);
-	one(o, COUNTER, "prefetch_vms_made", "VMs made ahead of jobs.", (int64_t)f->ahead_made);
-	one(o, COUNTER, "prefetch_vms_used", "Of those, used by a job.", (int64_t)f->ahead_used);
-	one(o, COUNTER, "prefetch_vms_removed", "Of those, removed without one.", (int64_t)f->ahead_removed);
+	one(o, GAUGE, "clones_last_hour", "VMs created in the last hour.", f->clones_hour);
+	one(o, GAUGE, "clones_last_hour_max", "MaxClonesPerHour, 0: no limit.", f->clones_max);
+	one(o, GAUGE, "prefetch_vms", "Prefetched VMs now.", (int64_t)f->ahead);
+	one(o, COUNTER, "prefetch_vms_made", "VMs that were prefetched.", (int64_t)f->ahead_made);
+	one(o, COUNTER, "prefetch_vms_used", "Prefetched VMs that a job used.", (int64_t)f->ahead_used);
+	one(o, COUNTER, "prefetch_vms_removed", "Prefetched VMs that were removed unused.", (int64_t)f->ahead_removed);
 }
 
 static void parents(struct out *o)
 {
 	static const struct { const char *name, *help; } words[] = {
-		{ "parents_made", "Parents that were cloned." },
-		{ "parents_failed", "Calls for parents that failed: clones, snapshots, power-ons and -offs, ends." },
-		{ "parents_ended", "Parents that were destroyed, for no clone was made of them any more." },
+		{ "parents_made", "Clone sources that were created." },
+		{ "parents_failed", "Failed calls for clone sources: clone, snapshot, power-on, power-off, destroy." },
+		{ "parents_ended", "Clone sources that were destroyed because no more clones are made from them." },
 	};
 	const struct vs_metrics_facts *f = o->f;
 
-	family(o, GAUGE, "parents", NULL, "VMs that linked and instant clones stand on, by state as svf clone-sources says it.");
+	family(o, GAUGE, "parents", NULL, "Clone sources of linked and instant clones, by state as svf clone-sources shows it.");
 	for (int k = VS_CLONE_LINKED; k < VS_CLONE_KINDS; k++)
 		for (int i = 0; i < VS_CLONE_SOURCE_STATES; i++)
 			put(o, PREFIX "parents{kind=\"%s\",state=\"%s\"} %u\n",
@@ -361,12 +361,12 @@ static void waits(struct out *o)
 	};
 	const struct vs_metrics_facts *f = o->f;
 
-	family(o, GAUGE, "jobs_waiting", NULL, "Jobs that were refused, by what they lack: VFs (or another share of what VMs need), their turn (what is free is kept for others), nodes of Slurm's.");
+	family(o, GAUGE, "jobs_waiting", NULL, "Pending jobs by what they wait for: VFs (or other capacity for VMs), their turn (free capacity is reserved for other jobs), or Slurm's nodes.");
 	for (size_t i = 0; i < VS_COUNT(words); i++)
 		put(o, PREFIX "jobs_waiting{lacks=\"%s\"} %llu\n", words[i],
 		    (unsigned long long)f->waits[i]);
-	one_seconds(o, "vf_wait_oldest_seconds", "How long the job has waited for VFs that waits longest.", f->oldest_ms * 1000);
-	family(o, HISTOGRAM, "vf_wait_seconds", "seconds", "How long jobs that began had waited for VFs, from their first refusal for want of them; 0 for those that had not.");
+	one_seconds(o, "vf_wait_oldest_seconds", "Longest time that a pending job has waited for VFs.", f->oldest_ms * 1000);
+	family(o, HISTOGRAM, "vf_wait_seconds", "seconds", "Time that started jobs had waited for VFs, from the first test that found too few; 0 for jobs that did not wait.");
 	hist(o, "vf_wait_seconds", "", &f->kept.vf_wait, vs_hist_wait_ms);
 }
 
@@ -402,12 +402,12 @@ static void kept(struct out *o)
 		[VS_TIMED_CALLS] = "select_calls", [VS_TIMED_LOCKS] = "locks",
 	};
 
-	family(o, HISTOGRAM, "slurmctld_kept_seconds", "seconds", "How long slurmctld was kept by us: our part of its calls, its locks in our hands; as it felt (wall), and our own work (cpu).");
+	family(o, HISTOGRAM, "slurmctld_kept_seconds", "seconds", "Time that slurm-vsphere kept slurmctld: in calls of its plugins, and by holding slurmctld's locks; elapsed time (wall) and CPU time (cpu).");
 	for (int i = 0; i < VS_TIMED; i++) {
 		kept_of(o, words[i], "wall", vs_timed(i, false));
 		kept_of(o, words[i], "cpu", vs_timed(i, true));
 	}
-	one_seconds(o, "scrape_lock_seconds", "The longest stretch of this reading's own work for which one of slurmctld's threads could be kept.", o->f->lock_us);
+	one_seconds(o, "scrape_lock_seconds", "Longest time that this scrape could keep a thread of slurmctld waiting.", o->f->lock_us);
 }
 
 int vs_metrics_text(const struct vs_metrics_facts *f, bool openmetrics,

@@ -96,8 +96,8 @@ static void conn_answer(struct vs_conn *c, const struct vs_metrics_request *r,
 
 	if (r->status != 200) {
 		refuse(c, r->status, r->status == 404 || r->status == 405 ?
-		       "GET /metrics is what is answered here" :
-		       "this is no request for GET /metrics", now_ms);
+		       "this server answers GET /metrics only" :
+		       "this is not a request for GET /metrics", now_ms);
 		return;
 	}
 	p = page_now(r->openmetrics, now_ms, &err);

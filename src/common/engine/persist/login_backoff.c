@@ -49,7 +49,7 @@ void vs_login_refused(const char *dir, const char *user, const char *file)
 	struct vs_err err = { 0 };
 
 	if (*try && vs_file_replace(path, text, &err))
-		vs_error("a refused login is not noted: %s", err.text);
+		vs_error("a refused login cannot be recorded: %s", err.text);
 }
 
 void vs_login_taken(const char *dir)

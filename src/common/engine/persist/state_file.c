@@ -39,7 +39,7 @@ char *vs_state_file_read(const char *state_dir)
 
 	if (!read_file(path, &buf))
 		return buf.data;
-	vs_info("%s can't be read: its hints are left out", path);
+	vs_info("%s cannot be read: the saved state is ignored", path);
 	vs_buf_free(&buf);
 	return NULL;
 }

@@ -170,7 +170,7 @@ static void give(const struct question *q, uint32_t job,
 		if (!may_move(q, v->ids[i]) || q->stays[v->ids[i]])
 			continue;
 		n = &q->c->nodes[v->ids[i]];
-		vs_info("node=%s its VM goes with its job, for JobId=%u",
+		vs_info("node=%s its VM is released with its job, for JobId=%u",
 			n->name, job);
 		vs_node_promise(n, vs_clock());
 		vs_node_mark_changed(n);

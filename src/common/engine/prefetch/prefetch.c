@@ -141,7 +141,7 @@ static bool planned(const struct vs_core *c, const struct vs_node *n)
 
 static void remove_vm(struct vs_node *n, int64_t now_ms)
 {
-	vs_info("node=%s its VM was made ahead and no job needs it: removed",
+	vs_info("node=%s its prefetched VM is removed: no job needs it",
 		n->name);
 	set(n, VS_PREFETCH_GOES, now_ms);
 	vs_node_removable(n, true);	/* created here, and never used */
@@ -271,7 +271,7 @@ static void power(struct vs_node *n, int64_t now_ms)
 	set(n, VS_PREFETCH_UP, now_ms);
 	n->ahead.built = built;
 	vs_job_left_forget(n);
-	vs_info("node=%s is powered up ahead of JobId=%u", n->name,
+	vs_info("node=%s is powered up in advance for JobId=%u", n->name,
 		n->ahead.job);
 	vs_outbox_ask(VS_REQUEST_POWER_UP, n->name, n->ahead.job, false, NULL,
 		      up_told);

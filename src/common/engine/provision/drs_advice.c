@@ -78,7 +78,7 @@ static bool ask(struct vs_core *c, struct vs_node *n,
 	if (vs_capability_check(c, n, NULL, VS_OPERATION_DRS_PLACE, NULL,
 				&err)) {
 		vs_drs.failed++;
-		vs_debug("node=%s DRS isn't asked: %s", n->name, err.text);
+		vs_debug("node=%s DRS is not asked: %s", n->name, err.text);
 		return false;
 	}
 	id = vs_vc_where(c->vc, &w, &err);
@@ -112,7 +112,7 @@ bool vs_drs_waits(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 		return true;
 	if (n->drs.id) {
 		vs_drs.failed++;
-		vs_debug("node=%s DRS doesn't answer", n->name);
+		vs_debug("node=%s DRS does not answer", n->name);
 	} else if (vs_drs.nasks == VS_DRS_ASKING) {
 		return true;
 	} else if (ask(c, n, own, now_ms)) {
@@ -149,11 +149,11 @@ static void take_answer(struct vs_core *c, struct vs_node *n, const char *host)
 		vs_drs.agreed++;
 	} else if (to && !vs_claim_move(c, n, to)) {
 		vs_drs.moved++;
-		vs_info("node=%s DRS would rather have it on host=%s", n->name,
+		vs_info("node=%s DRS recommends another host=%s", n->name,
 			to->name);
 	} else {
 		vs_drs.refused++;
-		vs_debug("node=%s DRS names host=%s, where it has no place",
+		vs_debug("node=%s DRS recommends host=%s, which has no capacity for it",
 			 n->name, to ? to->name : host);
 	}
 }
@@ -166,7 +166,7 @@ void vs_drs_answered(struct vs_core *c, uint64_t id, const char *host,
 	vs_assert_locked();
 	if (n && err) {
 		vs_drs.failed++;
-		vs_debug("node=%s DRS names no host: %s", n->name, err->text);
+		vs_debug("node=%s DRS recommends no host: %s", n->name, err->text);
 	} else if (n) {
 		take_answer(c, n, host);
 	}

@@ -29,7 +29,7 @@ void vs_node_force_release(struct vs_node *n, const char *why)
 {
 	if (vs_node_is(n, VS_COND_RELEASED) || n->wanted == VS_DESIRED_AHEAD)
 		return;		/* no job has it yet */
-	vs_error("node=%s cannot be had: %s", n->name, why);
+	vs_error("node=%s cannot get a VM: %s", n->name, why);
 	vs_metrics_released(n->retry.err.code);
 	if (n->retry.err.code == VS_E_SHORTAGE)
 		vs_outbox_post(VS_REQUEST_RELEASE, n->name, n->claims.job,

@@ -145,10 +145,10 @@ void vs_op_await(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	if (now_ms - n->op.since_ms < VS_AWAIT_MS)
 		return;
 	vs_err_set(&err, VS_E_STATE,
-		   "vCenter reported its %s done but doesn't show it",
+		   "vCenter reported its %s as done but does not show it",
 		   vs_op_name(n->op.kind));
 	vs_retry_error(n, &err);
-	vs_info("node=%s %s: looking again", n->name, err.text);
+	vs_info("node=%s %s: reading again", n->name, err.text);
 	if (n->op.kind == VS_OP_CLONE)
 		vs_clone_unshown(c, n, now_ms);
 	if (n->op.kind != VS_OP_VMOTION && vs_retry_count(n))
@@ -190,7 +190,7 @@ static bool brake_passed(struct vs_node *n,
 	    vs_removal_check(&n->braked, vm ? vm->moid : n->name, n->name))
 		return true;
 	vs_err_set(&err, VS_E_STATE,
-		   "the brake is on: an operator must look (svf reconcile)");
+		   "the removal limit is reached: an operator must decide (svf reconcile)");
 	vs_retry_error(n, &err);
 	return false;
 }
@@ -268,7 +268,7 @@ void vs_op_cancel(struct vs_core *c, struct vs_node *n)
 		return;
 	vs_op_cancel_note(n);
 	vs_node_mark_changed(n);
-	vs_info("node=%s %s is called off", n->name, vs_op_name(n->op.kind));
+	vs_info("node=%s %s is cancelled", n->name, vs_op_name(n->op.kind));
 	if (n->op.task[0])
 		vs_vc_task_cancel(c->vc, n->op.task, NULL);
 }
@@ -350,7 +350,7 @@ void vs_unowned_tasks_update(struct vs_core *c, int64_t now_ms)
 	if (!vs_changes_permitted())
 		return;
 	while ((task = vs_unowned_task_abandon(now_ms - STRAY_MS))) {
-		vs_error("task=%s, a clone for a node that is not known, has not ended in %d s: it is called off, and waited for no longer",
+		vs_error("task=%s, a clone for an unknown node, has not ended in %d s: it is cancelled, and no longer waited for",
 			 task, STRAY_MS / 1000);
 		vs_vc_task_cancel(c->vc, task, NULL);
 		vs_nodes_mark_changed(c);

@@ -32,7 +32,7 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 
 	if (!vs_stores_right(c, h))
 		return vs_err_set(err, VS_E_RETRY,
-			"of the datastores of Datastore= none that host %s sees is known yet: the VM is made when one is",
+			"no datastore of Datastore= that host %s mounts is known yet: the VM is created when one is",
 			h->host);
 
 	if (n->profile->clone != VS_CLONE_FULL) {
@@ -220,7 +220,7 @@ static int64_t send_destroy(struct vs_core *c, struct vs_vm *vm,
 {
 	if (!vm->disks.own)
 		return vs_err_set(err, VS_E_CONFIG,
-			"VM %s has a disk outside of its own directory: it is not destroyed (Destroy_Task would delete that disk); detach it",
+			"VM %s has a disk outside its own directory: the VM is not destroyed (Destroy_Task would delete that disk); detach that disk",
 			vm->name);
 	return vs_vc_vm_destroy(c->vc, vm->moid, op, err);
 }

@@ -85,7 +85,7 @@ static void add_drift(struct asked *a, const struct vs_core *c)
 		fix = vs_asprintf("svf hosts --pfs %s\nsvf host resume %s",
 				  h->name, h->name);
 		put(a, VS_CHECK_PF_CHANGED, h->name, d->pf, d->why,
-		    "as it was, or confirmed", fix);
+		    "as before, or confirmed", fix);
 	}
 }
 
@@ -117,11 +117,11 @@ static void add_overcommits(struct asked *a, struct vs_core *c)
 
 			if (free >= 0 || sums->hosts[h->index].pf[i].unknown)
 				continue;
-			is = vs_asprintf("%d VFs, %d in use or promised",
+			is = vs_asprintf("%d VFs, %d in use or reserved",
 					 h->pfs[i].vfs, h->pfs[i].vfs - free);
 			fix = vs_asprintf("svf host drain %s", h->name);
 			put(a, VS_CHECK_VF_OVERCOMMITTED, h->name,
-			    h->pfs[i].pci, is, "no more than there are", fix);
+			    h->pfs[i].pci, is, "no more than the PF has", fix);
 		}
 }
 

@@ -122,21 +122,21 @@ const char *vs_clone_source_stays(const struct vs_core *c,
 	if (!r || !r->unwanted_ms || vs_clone_source_wanted(c, vm))
 		return NULL;
 	if (r->has_children)
-		return "VMs stand on it";
+		return "VMs use its disks";
 	if (r->copied || vs_clone_sources_all()->copies_lost)
 		return "a clone of it may be under way";
 	if (vs_clone_sources_all()->missing)
-		return "a node's VM is missed";
+		return "a node's VM is missing";
 	if (vs_clone_sources_all()->unread[0])
-		return "a VM that may stand on it can't be read";
+		return "a VM that may use its disks cannot be read";
 	if (!vm->readable || !vm->connected)
-		return "it or its host can't be reached";
+		return "the VM or its host cannot be reached";
 	if (vm->power == VS_POWER_ON && vm->parent.kind != VS_CLONE_INSTANT)
-		return "it is on";
+		return "the VM is on";
 	if (!vm->disks.own)
-		return "it has a disk outside of its own directory";
+		return "it has a disk outside its own directory";
 	return r->braked == VS_REMOVAL_WAITS ?
-		"the brake is on (svf reconcile)" : NULL;
+		"the removal limit is reached (svf reconcile)" : NULL;
 }
 
 static struct json_object *parent_json(struct vs_core *c,
@@ -180,7 +180,7 @@ static void unmarked(const struct vs_core *c, struct json_object *arr)
 			  (int64_t)vs_clone_source_children(
 				  &c->inv, vm, c->folder, &unsure));
 		vs_jb_bool(o, "wanted", false);
-		vs_jb_str(o, "stays", "VMs stand on it");
+		vs_jb_str(o, "stays", "VMs use its disks");
 		vs_jb_add(arr, o);
 	}
 }

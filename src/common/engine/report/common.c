@@ -51,7 +51,7 @@ void vs_report_suspects(struct vs_core *c, struct json_object *top)
 		o = vs_jb_obj(NULL);
 		vs_jb_str(o, "vm", vm->name);
 		vs_jb_str(o, "why",
-			  "its mark was copied from another VM (a copy, a restore or a template's child)");
+			  "its ownership tag was copied from another VM (a copy, a restore or a template's clone)");
 		if (!arr)
 			arr = vs_jb_arr();
 		vs_jb_add(arr, o);

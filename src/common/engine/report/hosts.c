@@ -161,7 +161,7 @@ static void drains_reason(const struct vs_host *h,
 	vs_jb_int(o, "drained_by_others", n);
 	if (!vs_exclusion_find(VS_EXCLUDED_DRAINS, h->moid))
 		add_reason(why, vs_asprintf(
-			"%d node%s drained by others while %s here", n,
+			"%d node%s drained by operators or Slurm while %s here", n,
 			n == 1 ? " was" : "s were",
 			n == 1 ? "its VM ran" : "their VMs ran"));
 }
@@ -182,12 +182,12 @@ static void host_reasons(struct vs_core *c, const struct vs_host *h,
 	drains_reason(h, o, &why);
 	if (b && b->trips && !vs_exclusion_find(VS_EXCLUDED_BROKEN, h->moid))
 		add_reason(&why, vs_asprintf(
-			"starts failed on it lately: a single VM is tried%s%s",
+			"VM starts failed on the host recently: it gets one trial VM%s%s",
 			b->trial[0] ? ", now " : "", b->trial));
 	for (int i = 0; i < h->npfs; i++)
 		if (vs_pf_over(&sum->pf[i]) && !sum->pf[i].unknown)
 			add_reason(&why, vs_asprintf(
-				"%s: over-committed, %d %s in use or promised, %d there",
+				"%s: over-committed, %d %s in use or reserved, %d present",
 				h->pfs[i].pci,
 				sum->pf[i].total - sum->pf[i].free,
 				h->pfs[i].of ? "devices" : "VFs",

@@ -225,8 +225,8 @@ static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
 	if (planned > vs_wall_ms() / 1000)
 		vs_clock_text(planned, at, sizeof(at));
 	snprintf(text, size,
-		 "it waits for nothing of vSphere's; Slurm's own reason stands%s%s",
-		 at[0] ? ", and Slurm expects it at " : "", at);
+		 "the job waits for nothing in vSphere; Slurm's own reason applies%s%s",
+		 at[0] ? ", and Slurm expects its start at " : "", at);
 	return planned;
 }
 
@@ -243,7 +243,7 @@ void vs_report_why(struct vs_core *c, struct json_object *top,
 		why_nodes(c, job->job, text, sizeof(text));
 	else if (job->waits == VS_WAITS_ELSE)
 		snprintf(text, sizeof(text),
-			 "Slurm's own reason stands, before any of vSphere's: %s",
+			 "Slurm's own reason applies, before any of vSphere: %s",
 			 reason);
 	else
 		expected = why_waits(c, job->job, job->start, text,
@@ -251,7 +251,7 @@ void vs_report_why(struct vs_core *c, struct json_object *top,
 	if (sees_nodes)
 		why_rows(c, top, job->job);
 	if (!text[0])
-		snprintf(text, sizeof(text), "it has no node of vSphere's");
+		snprintf(text, sizeof(text), "the job has no managed node");
 	vs_jb_int(top, "job", job->job);
 	vs_jb_str(top, "state", slurm->state);
 	vs_jb_str(top, "reason", reason);
@@ -389,22 +389,22 @@ static void add_nodes(struct vs_core *c, struct json_object *arr)
 			add_vm(arr, vm, n->name, n->foreign, n->braked);
 		else if (vs_node_is(n, VS_COND_ADOPTING))
 			add_vm(arr, vm, n->name,
-			       "runs under a powered-down node: its guest is asked to register",
+			       "runs although its node is powered down: its guest is asked to register",
 			       n->braked);
 		else if (n->action == VS_DO_REPORT)
 			add_vm(arr, vm, n->name,
-			       "is not there for a node that Slurm believes up",
+			       "does not exist although Slurm has its node up",
 			       n->braked);
 		else if ((n->wanted == VS_DESIRED_OFF ||
 			  n->wanted == VS_DESIRED_GONE) &&
 			 !vs_node_is(n, VS_COND_REMOVABLE) &&
 			 n->action == VS_DO_SHUTDOWN)
 			add_vm(arr, vm, n->name,
-			       "is on under a powered-down node: to be switched off",
+			       "is on although its node is powered down: will be powered off",
 			       n->braked);
 		else if (n->braked == VS_REMOVAL_WAITS)
 			add_vm(arr, vm, n->name,
-			       "is of no use to a powered-down node: to be destroyed",
+			       "is not needed while its node is powered down: will be destroyed",
 			       n->braked);
 	}
 }
@@ -416,10 +416,10 @@ static void add_orphans(struct vs_core *c, struct json_object *arr)
 
 		if (vm)
 			add_vm(arr, vm, o->name, o->stood_on ?
-			       "no node has its name, and VMs stand on its disks: left alone until they are gone" :
+			       "no node has its name, and VMs use its disks: left alone until they are gone" :
 			       o->unknown_to_slurm ?
-			       "no node has its name: to be switched off and destroyed" :
-			       "its node has no adapter any more: left alone while Slurm has that node",
+			       "no node has its name: will be powered off and destroyed" :
+			       "its node no longer has an adapter: left alone while Slurm has that node",
 			       o->braked);
 	}
 }
@@ -435,7 +435,7 @@ static void add_parents(struct vs_core *c, struct json_object *arr)
 
 		if (vm)
 			add_vm(arr, vm, vm->name,
-			       "is a parent of which the configuration makes no clones any more: to be destroyed",
+			       "is a clone source that the configuration no longer uses: will be destroyed",
 			       r->braked);
 	}
 }

@@ -46,7 +46,7 @@ int vs_listen_at(const struct vs_listen_keys *keys, const char *addr, int port,
 	freeaddrinfo(list);
 	if (fd < 0)
 		vs_err_set(err, VS_E_CONFIG,
-			   "%s=%s %s=%d: can't listen: %s", keys->addr,
+			   "%s=%s %s=%d: cannot listen: %s", keys->addr,
 			   addr, keys->port, port, strerror(errno));
 	return fd;
 }
@@ -65,13 +65,13 @@ static int port_write(int fd, const char *dir, struct vs_err *err)
 	if (getsockname(fd, (struct sockaddr *)&sa, &len) ||
 	    getnameinfo((struct sockaddr *)&sa, len, NULL, 0, port,
 			sizeof(port), NI_NUMERICSERV))
-		return vs_err_set(err, VS_E_BUG, "no port of our own socket");
+		return vs_err_set(err, VS_E_BUG, "the port of the own socket is unknown");
 	f = fopen(tmp, "we");
 	ok = f && fprintf(f, "%s\n", port) > 0;
 	if (f && fclose(f))
 		ok = false;
 	if (!ok || rename(tmp, path))
-		return vs_err_set(err, VS_E_CONFIG, "%s: can't be written: %s",
+		return vs_err_set(err, VS_E_CONFIG, "%s: cannot be written: %s",
 				  path, strerror(errno));
 	return 0;
 }

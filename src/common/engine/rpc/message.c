@@ -37,7 +37,7 @@ static int get_text(struct vs_j j, const char *key, char *out, size_t size,
 		return -1;
 	if (!s[0] || strlen(s) >= size)
 		return vs_err_set(err, VS_E_REQUEST,
-				  "%s: 1 to %zu bytes are expected", key,
+				  "%s: expected 1 to %zu bytes", key,
 				  size - 1);
 	vs_strlcpy(out, s, size);
 	return 0;
@@ -60,7 +60,7 @@ static int get_u32(struct vs_j j, const char *key, int64_t max, uint32_t *out,
 		return -1;
 	if (v < 0 || v > max)
 		return vs_err_set(err, VS_E_REQUEST,
-				  "%s: 0 to %lld is expected", key,
+				  "%s: expected 0 to %lld", key,
 				  (long long)max);
 	*out = (uint32_t)v;
 	return 0;
@@ -83,7 +83,7 @@ static int get_at(struct vs_j j, int64_t *out, struct vs_err *err)
 		return -1;
 	if (v < 0 || v > VS_CTL_AT_MAX)
 		return vs_err_set(err, VS_E_REQUEST,
-				  "at: seconds since 1970 are expected");
+				  "at: expected seconds since 1970");
 	*out = v;
 	return 0;
 }

@@ -202,7 +202,7 @@ void vs_serve_stop(struct vs_serve *s)
 	if (s->running) {
 		atomic_store(&s->stop, true);
 		if (eventfd_write(s->wake_fd, 1))
-			vs_error("%s: can't wake the thread", s->kind->who);
+			vs_error("%s: cannot wake the thread", s->kind->who);
 		pthread_join(s->thread, NULL);
 		s->running = false;
 	}

@@ -53,7 +53,7 @@ static bool lock_take(struct vs_leadership *t, const char *state_dir)
 		return false;
 	}
 	/* A file system without locks, or full: what else holds must do. */
-	vs_info("%s can't be locked: %s", path, strerror(errno));
+	vs_info("%s cannot be locked: %s", path, strerror(errno));
 	return true;
 }
 
@@ -65,11 +65,11 @@ bool vs_leadership_take(struct vs_leadership *t, const char *state_dir,
 	if (!lock_take(t, state_dir)) {
 		if (!t->waits_since_ms) {
 			t->waits_since_ms = now_ms;
-			vs_info("the engine of another slurmctld is still at work: waiting for it to end");
+			vs_info("the engine of another slurmctld still runs: waiting for its end");
 		}
 		if (now_ms - t->waits_since_ms < PATIENCE_MS)
 			return false;
-		vs_error("the engine of another slurmctld has not ended in %d s: going on without its lock in %s",
+		vs_error("the engine of another slurmctld has not ended in %d s: continuing without its lock in %s",
 			 PATIENCE_MS / 1000, state_dir);
 	}
 	t->waits_since_ms = 0;

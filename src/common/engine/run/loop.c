@@ -322,7 +322,7 @@ static bool login_barred(struct loop *l, struct vs_err *err)
 	l->logs_in = !left_ms;
 	if (left_ms)
 		vs_err_set(err, VS_E_LOGIN,
-			   "vCenter has refused the login with VCenterUser=%s and the password in VCenterPasswordFile=%s before this start: tried again in %d s, or when that file changes, at scontrol reconfigure or svf reconcile",
+			   "vCenter has refused the login with VCenterUser=%s and the password in VCenterPasswordFile=%s before this start: the login is tried again in %d s, when that file changes, at scontrol reconfigure or svf reconcile",
 			   user, file, (int)(left_ms / 1000) + 1);
 	return left_ms > 0;
 }

@@ -103,7 +103,7 @@ int vs_state_file_load(struct vs_core *c, const char *text, struct vs_err *err)
 		return 0;
 	}
 	if (vs_jdoc_parse(&doc, text, strlen(text), &why)) {
-		vs_info("the hints file is none (%s): left out", why.text);
+		vs_info("the state file is not valid (%s): ignored", why.text);
 		vs_state_file_read_done(true);
 		return 0;
 	}

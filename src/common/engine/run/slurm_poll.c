@@ -186,5 +186,5 @@ void vs_state_file_save(struct vs_core *c, int64_t now_ms)
 	if (top)
 		text = vs_jb_text_free(top);
 	if (text && vs_state_file_write(dir, text, &err))
-		vs_error("hints are not saved: %s", err.text);
+		vs_error("the state file is not saved: %s", err.text);
 }

@@ -141,7 +141,7 @@ static void on_up(void *arg, const struct vs_vc_found *f)
 	vs_clone_way_found(f);
 	vs_vc_found(c);
 	vs_nodes_mark_changed(c);
-	vs_info("vCenter is there: %s release=%s", f->about, f->release);
+	vs_info("vCenter is connected: %s release=%s", f->about, f->release);
 }
 
 static void on_template(void *arg, const struct vs_vc_template *t)
@@ -169,7 +169,7 @@ static void on_down(void *arg, const struct vs_err *err)
 	vs_offers_down(c);
 	vs_nodes_mark_changed(c);
 	if (err->code == VS_E_RETRY || err->code == VS_E_RELOGIN)
-		vs_info("vCenter is away: %s", err->text);
+		vs_info("vCenter is not reachable: %s", err->text);
 	else
 		vs_error("%s", err->text);
 	if (err->code == VS_E_LOGIN)

@@ -124,7 +124,7 @@ void vs_clones_assess(struct vs_core *c)
 		vs_nodes_mark_changed(c);
 		if (!full)
 			vs_capacity_freed();
-		snprintf(k->why, sizeof(k->why), "MaxClonesPerHour=%d is used up",
+		snprintf(k->why, sizeof(k->why), "MaxClonesPerHour=%d is reached",
 			 cap);
 	}
 }
@@ -139,7 +139,7 @@ static void say_when(struct vs_core *c)
 		return;
 	vs_clock_text(vs_clones_open(c), at, sizeof(at));
 	snprintf(k->why, sizeof(k->why),
-		 "MaxClonesPerHour=%d is used up until %s", c->conf->clones_max,
+		 "MaxClonesPerHour=%d is reached until %s", c->conf->clones_max,
 		 at);
 }
 
@@ -235,24 +235,24 @@ void vs_clones_check(struct vs_core *c)
 	const struct vs_says says = { VS_CHECK_CLONES, "MaxClonesPerHour",
 		k->full ? "reached" : cap ? "more than 80 % of it" :
 		"more than 1000 VMs in an hour, and no limit",
-		cap ? "fewer VMs made, or a higher limit" :
-		"fewer VMs made, or a limit",
+		cap ? "fewer new VMs, or a higher limit" :
+		"fewer new VMs, or a limit",
 		"vsphere.conf: PartitionName=... Retention=warm" };
 
 	if (k->full)
 		vs_finding_add(
 			VS_STOPS_JOBS, &says,
-			"MaxClonesPerHour=%d: so many VMs were made in the last hour, jobs that need a new one wait: those on VMs that are there run (Retention=warm or off keeps VMs)",
+			"MaxClonesPerHour=%d VMs were created in the last hour: jobs that need a new VM stay pending, jobs on existing VMs run (Retention=warm or power_off keeps VMs)",
 			cap);
 	else if (k->many && cap)
 		vs_finding_add(
 			VS_STOPS_PLANS, &says,
-			"more than 80 %% of MaxClonesPerHour=%d VMs were made in the last hour: none is made ahead of jobs now",
+			"more than 80 %% of MaxClonesPerHour=%d VMs were created in the last hour: no VM is prefetched now",
 			cap);
 	else if (k->many)
 		vs_finding_add(
 			VS_STOPS_NOTHING, &says,
-			"more than %d VMs were made in the last hour: each leaves tasks and events in vCenter's database for as long as vCenter retains them; Retention=warm or off makes fewer, MaxClonesPerHour= sets a limit",
+			"more than %d VMs were created in the last hour: each VM leaves tasks and events in vCenter's database for as long as vCenter retains them; Retention=warm or power_off makes fewer, MaxClonesPerHour= sets a limit",
 			VS_CLONES_MANY);
 }
 
@@ -382,7 +382,7 @@ static void trial_begin(const struct vs_node *n,
 		return;		/* it was sent before */
 	vs_strlcpy(w->trial, n->name, sizeof(w->trial));
 	w->trial_ms = vs_clock();
-	vs_info("node=%s vCenter refuses its clone with VFs or devices fault=%s: %s: it is cloned without them, and a reconfiguration adds them",
+	vs_info("node=%s vCenter refuses its clone with VFs or devices fault=%s: %s: the VM is cloned without them, and a reconfiguration adds them",
 		n->name, err->fault, err->text);
 }
 
@@ -395,8 +395,8 @@ static void trial_end(bool proven)
 		vs_state_file_dirty();
 	}
 	vs_info("node=%s %s", w->trial, proven ?
-		"has its devices by a reconfiguration: so are all clones of this vCenter made until its build changes" :
-		"can't have its devices by a reconfiguration either: clones are made with theirs");
+		"got its devices by a reconfiguration, as all clones of this vCenter will until its build changes" :
+		"cannot get its devices by a reconfiguration either: clones are made with their devices");
 	w->trial[0] = '\0';
 }
 

@@ -196,7 +196,7 @@ bool vs_removal_check(enum vs_removal_state *state, const char *vm,
 	if (!vs_removal_limit.on) {
 		vs_removal_limit.on = true;
 		vs_state_file_dirty();
-		vs_error("the brake is on: more than %d of %d VMs would be switched off or destroyed within 10 minutes outside of jobs' ends and power-downs, %s is the next: look with svf reconcile, go on with svf reconcile --confirm",
+		vs_error("the removal limit is reached: more than %d of %d VMs would be powered off or destroyed within 10 minutes without a job's end or a power-down, %s is next: inspect with svf reconcile, continue with svf reconcile --confirm",
 			 limit(), vs_removal_limit.ours, name);
 	}
 	*state = VS_REMOVAL_WAITS;
@@ -264,5 +264,5 @@ void vs_removal_limit_read(struct vs_j j)
 	else
 		vs_removal_limit.on = on;
 	if (vs_removal_limit.on)
-		vs_error("the brake is on since before the restart: look with svf reconcile, go on with svf reconcile --confirm");
+		vs_error("the removal limit was reached before the restart: inspect with svf reconcile, continue with svf reconcile --confirm");
 }

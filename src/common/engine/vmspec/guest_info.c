@@ -153,14 +153,14 @@ void vs_guest_info_check(struct vs_core *c)
 		return;
 	is = vs_asprintf("not set for %zu VM%s: %s%s", n, n == 1 ? "" : "s",
 			 first, n == 1 ? "" : ", ...");
-	fix = vs_asprintf("svf vm rebuild %s\t# one that is idle gets the key before its next job, without this",
+	fix = vs_asprintf("svf vm rebuild %s\t# an idle VM gets the key before its next job, without this",
 			  first);
 	vs_finding_add(
 		VS_STOPS_NOTHING,
 		&(struct vs_says) { VS_CHECK_GUEST_WRITES, c->conf->folder, is,
 				    "guest_rpc.rpci.auth.cmd.info-set=TRUE",
 				    fix },
-		"users of guests may write guestinfo, which root acts on at boot: guest_rpc.rpci.auth.cmd.info-set=TRUE is %s",
+		"users of guests can write guestinfo, which root reads at boot: guest_rpc.rpci.auth.cmd.info-set=TRUE is %s",
 		is);
 }
 
@@ -224,7 +224,7 @@ void vs_guest_info_learn(struct vs_node *n, const struct vs_vm *vm)
 	if (vm->words.hash == n->words.want || !is_untouched(n, vm))
 		return;
 	n->words.shown = vm->words.hash;
-	vs_info("vCenter shows other extraConfig values than were set node=%s: taken for the same",
+	vs_info("vCenter shows other extraConfig values than were set node=%s: treated as equal",
 		n->name);
 }
 

@@ -75,8 +75,8 @@ static void found(const struct vs_node *n,
 	vs_finding_add(
 		VS_STOPS_NOTHING,
 		&(struct vs_says) { VS_CHECK_MAC_SHARED, n->name, is,
-				    "a MAC of its own", fix },
-		"node %s: VM %s, which is not slurm-vsphere's of this cluster, has its MAC %s: on one network neither is reached reliably",
+				    "a unique MAC address", fix },
+		"node %s: VM %s, which this cluster does not manage, has its MAC %s: on a common network neither is reached reliably",
 		n->name, name, mac);
 }
 

@@ -29,7 +29,7 @@ bool vs_move_failed(struct vs_node *n, const struct vs_vm *vm,
 	m->stuck = err->code == VS_E_REQUEST ||
 		++m->failed >= MOVES_FAILED_MAX;
 	if (m->stuck)
-		vs_info("node=%s its VM can't be moved from host=%s, and is made anew elsewhere: %s",
+		vs_info("node=%s its VM cannot be moved from host=%s and is recreated on another host: %s",
 			n->name, vm->host_ptr ? vm->host_ptr->name : "-",
 			err->text);
 	return err->code == VS_E_REQUEST;

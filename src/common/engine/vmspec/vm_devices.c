@@ -153,7 +153,7 @@ static int spec_fixed(struct vs_core *c, const struct vs_claim *h, int card,
 
 	if (!row)
 		return vs_err_set(err, VS_E_OTHER_HOST,
-			"host %s doesn't offer the device %s any more",
+			"host %s no longer offers the device %s",
 			host ? host->name : h->host,
 			card < h->ncards ? h->cards[card].pf : "");
 	s->kind = VS_VC_PCI_FIXED;
