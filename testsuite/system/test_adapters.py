@@ -193,7 +193,7 @@ def test_a_card_that_was_changed_since_boot_meets_no_job(cluster, what):
     assert cluster.node(node)["Reason"].startswith(f"prep/vsphere: {words}")
     assert "it ran" not in cluster.output(job)
     if what == "hangs":
-        assert "did not answer within 10 s: a card's driver hangs" in \
+        assert "did not answer within 10 s: a device driver hangs" in \
             cluster.node(node)["Reason"]
     cluster.must("scancel", str(job))
     # as doc/features/adapters.md says

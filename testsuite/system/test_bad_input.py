@@ -49,7 +49,7 @@ FILES = {
         LINE + r"Datastore is given twice, first in line \d+"),
     "a PF written wrong": (
         [GOOD[0], GOOD[1] + " PF=0000:3b:00:1", GOOD[2]],
-        LINE + r'PF: "0000:3b:00:1" is no PCI address: expected '
+        LINE + r'PF: "0000:3b:00:1" is not a PCI address: expected '
         r'dddd:bb:ss\.f in hex, such as 0000:3b:00\.1'),
     "a partition with an unknown adapter": (
         [GOOD[0], GOOD[1],
@@ -126,7 +126,7 @@ def test_a_ca_file_of_no_use_is_refused(fresh, what):
     if what == "no-certificate":
         bad.write_text("-----BEGIN " "PRIVATE KEY-----\n")
     text = {"no-file": rf"VCenterCAFile={bad}: No such file or directory",
-            "no-certificate": rf"VCenterCAFile={bad}: it holds no certificate: expected "
+            "no-certificate": rf"VCenterCAFile={bad}: the file has no certificate: expected "
             r"PEM text \(-----BEGIN CERTIFICATE-----\)"}[what]
     old = re.search("^VCenterCAFile=(.*)$", c.path("etc", "vsphere.conf").read_text(),
                     re.M)[1]
@@ -183,8 +183,8 @@ def no_such(key, name, what, where, have):
 
 
 DC = ' in datacenter "DC0"'
-ELSEWHERE = (r" \(one of another datacenter must be cloned into it, an item of "
-             r"a content library deployed there: govc library\.deploy\)")
+ELSEWHERE = (r"; clone a template of another datacenter into it, or deploy an "
+             r"item of a content library \(govc library\.deploy\)")
 # name: (vsphere.conf's top, its lines, the text)
 OBJECTS = {
     "a template": ({}, [GOOD[0], GOOD[1],
@@ -242,7 +242,7 @@ def test_a_wrong_password_is_said_and_not_tried_again(fresh):
 def test_a_certificate_that_does_not_verify_is_said(fresh):
     """The system's store knows nothing of the simulator's authority."""
     c = fresh(nodes=2, ready=False, vsphere={"VCenterCAFile": None})
-    rest = (r" can't be verified \(.*certificate.*\): put the CA that signed "
+    rest = (r" cannot be verified \(.*certificate.*\): put the CA that signed "
             r"it into VCenterCAFile \(vCenter offers it at /certs/download\.zip\)")
     complains(c, "the certificate of " + re.escape(c.sim_url) + rest,
               "the certificate of vCenter" + rest)
@@ -265,7 +265,7 @@ def test_what_is_wrong_with_a_certificate_is_said(fresh, flaw):
     c.do("cutConnections")
     cause, fix = FLAWS[flaw]
     # (Newer releases of libcurl add OpenSSL's number in parentheses.)
-    rest = rf" can't be verified \(.*{cause}.*\): {fix}"
+    rest = rf" cannot be verified \(.*{cause}.*\): {fix}"
     job = complains(c, "the certificate of " + re.escape(c.sim_url) + rest,
                     "the certificate of vCenter" + rest)
     assert re.search(rest, c.must("svf", "status"))
@@ -299,8 +299,8 @@ def test_a_vcenter_older_than_8_0_u1_is_said(fresh):
     c = fresh(nodes=2, ready=False,
               inventory=world(about={"apiVersion": "8.0.0.0"}))
     complains(c, r"VCenter=[^ ]+ is older than vCenter 8\.0 Update 1 "
-              r"\(8\.0\.0\.0\): the VI JSON API that slurm-vsphere needs begins "
-              "there")
+              r"\(8\.0\.0\.0\): slurm-vsphere needs its VI JSON "
+              "API")
     began = time.monotonic()
     while time.monotonic() - began < 5:     # nothing changes: no new tries
         assert c.calls("hello") == 1

@@ -236,7 +236,7 @@ def test_a_driver_that_is_updated_under_a_job_is_told_once(cluster):
     assert job.runs_on()
     host(cluster, where, driverVersion="4.23.0.66", **NIC)
     wait_for("it is gone", 20, lambda: sound(cluster))
-    assert len(said(cluster, "check=driver-odd no longer so", where)) == 1
+    assert len(said(cluster, "check=driver-odd resolved", where)) == 1
     job.end_well()
 
 

@@ -127,10 +127,10 @@ def test_what_is_more_than_a_host_may_have_is_told(cluster):
     disks = rows(cluster, "144d:a824")
     assert [f["object"] for f in left] == [E4] and len(disks) == 23, (
         left, sorted(disks))
-    assert left[0]["is"].startswith("5 are left out: "), left
+    assert left[0]["is"].startswith("5 are not counted: "), left
     assert PORT in disks, sorted(disks)     # no VF, though on the PF's bus
     log = cluster.ctld_log()
-    assert log.count("of its PFs and devices 5 are left out (") == 1
+    assert log.count("of its PFs and devices 5 are not counted (") == 1
 
 
 def test_large_bars_want_efi(cluster):

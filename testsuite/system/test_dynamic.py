@@ -162,8 +162,8 @@ def test_a_cloud_node_that_can_not_be_served_is_refused_alone(tidy, name,
         assert ours(c) == {"vm001", "vm002"}
         out = c.wait_job(c.sbatch("-N1", "-w", "vm001", script="hostname"), 60)
         assert out.strip() == "vm001"
-        said = len(re.findall(rf"error: slurm-vsphere: .*node {name} {word}.*delete"
-                              " it, and create it anew", c.ctld_log()))
+        said = len(re.findall(rf"error: slurm-vsphere: .*node {name} {word}.*delete "
+                              "the node, and create it again", c.ctld_log()))
         assert said, "whoever made it reads why"
         c.restart_slurmctld()
     delete(c, name)

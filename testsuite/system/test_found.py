@@ -146,7 +146,7 @@ def test_a_vcenter_that_shows_no_host_says_nothing_about_vms(cluster):
     seen = len(cluster.ctld_log())
     cluster.fault(on="reply", method="WaitForUpdatesEx", count=1000, body="null")
     cluster.do("expireSessions")
-    wait_for("it is said", 20, lambda: "no host is shown" in
+    wait_for("it is said", 20, lambda: "vCenter shows no host" in
              cluster.ctld_log()[seen:])
     cluster.clear_faults()
     later = cluster.sbatch("-N1", "-w", "vm001", script="hostname")

@@ -12,8 +12,8 @@ from daemons import patient
 from vclive import clone, pair, start, world   # noqa: F401
 
 TEMPLATE = world()["datacenters"][0]["templates"][0]
-ELSEWHERE = (" (one of another datacenter must be cloned into it, an item of a "
-             "content library deployed there: govc library.deploy)")
+ELSEWHERE = ("; clone a template of another datacenter into it, or deploy an "
+             "item of a content library (govc library.deploy)")
 
 
 def add(sim, name="rhel9", **over):
@@ -257,7 +257,7 @@ def test_a_template_that_may_be_read_no_more_is_said_so(pair, role):
         {"user": user, "role": role, "entity": "DC0/vm/rhel9"}])
     t = beat(live)["template"]
     assert t["moid"] == "" and t["missing"] == (
-        "Template=rhel9: it can't be read: the account of VCenterUser= needs "
+        "Template=rhel9: the template cannot be read: the account of VCenterUser= needs "
         "Read-only on it")
     sim.do("permissions", permissions=[])
     t = beat(live)["template"]

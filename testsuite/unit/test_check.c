@@ -48,7 +48,7 @@ static void what_needs_an_unknown_fact_is_not_judged(void **state)
 	h->facts->setup.clocks = h->facts->setup.reboot = -1;
 	finds(VS_CHECK_HOST_UNREAD, "govc permissions.set");
 	assert_string_equal(found.f[0].is, "not read: power policy, product, "
-			    "time servers, PFs, need of a reboot");
+			    "time servers, PFs, reboot required");
 }
 
 /* ---- VFs -------------------------------------------------------------------- */
@@ -429,11 +429,11 @@ static void one_device_that_is_left_out_has_no_others(void **state)
 	h->nleft = 1;
 	vs_strlcpy(h->left, "0000:58:00.0", sizeof(h->left));
 	finds(VS_CHECK_DEVICE_LEFT, "Address=");
-	assert_string_equal(found.f[0].is, "1 is left out: 0000:58:00.0");
+	assert_string_equal(found.f[0].is, "1 is not counted: 0000:58:00.0");
 	h->nleft = 2;
 	finds(VS_CHECK_DEVICE_LEFT, "Address=");
 	assert_string_equal(found.f[0].is,
-			    "2 are left out: 0000:58:00.0 and others");
+			    "2 are not counted: 0000:58:00.0 and others");
 }
 
 static void where_no_numa_node_is_told_its_affinity_has_no_effect(void **state)

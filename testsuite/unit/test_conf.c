@@ -343,13 +343,13 @@ static void addresses_that_overlap_are_refused_with_both_lines(void **state)
 		{ "AdapterAddresses=10.1.4.0/24", "line 8: AdapterAddresses=10.1.4.0/24 overlaps with AdapterAddresses=10.1.0.0/16 (line 6): expected pools that share no address" },
 		{ "AdapterAddresses=10.1.0.0/16@101", "overlaps with AdapterAddresses=10.1.0.0/16 (line 6)" },
 		{ "ManagementAddresses=10.9.0.99-10.9.0.120/24", "line 8: ManagementAddresses=10.9.0.99-10.9.0.120/24 overlaps with ManagementAddresses=10.9.0.10-10.9.0.99/24 (line 7)" },
-		{ "ManagementAddresses=10.1.7.10-10.1.7.20/24", "is in the subnet of AdapterAddresses=10.1.0.0/16 (line 6): each card of a VM needs a subnet of its own" },
+		{ "ManagementAddresses=10.1.7.10-10.1.7.20/24", "is in the subnet of AdapterAddresses=10.1.0.0/16 (line 6): each NIC of a VM needs its own subnet" },
 		{ "AdapterAddresses=10.3.0.0/16,10.4.0.0/16", "AdapterAddresses=10.3.0.0/16,10.4.0.0/16 has 2, and AdapterName=roce gives a node NICsPerNode=1 cards" },
 		{ "ManagementAddresses=10.9.1.0/24,10.9.2.0/24", "expected 1 at most" },
 		{ "ManagementAddresses=10.9.1.0/24 Gateway=10.9.2.1", "Gateway=10.9.2.1 is not in the subnet of ManagementAddresses=10.9.1.0/24" },
 		{ "ManagementAddresses=10.9.1.1-10.9.1.9/24 Gateway=10.9.1.1", "Gateway=10.9.1.1 is one of ManagementAddresses=" },
-		{ "ManagementAddresses=dhcp DNS=10.9.0.2", "DNS= goes with ManagementAddresses= of a pool" },
-		{ "Gateway=10.9.0.1", "Gateway= goes with ManagementAddresses= of a pool" },
+		{ "ManagementAddresses=dhcp DNS=10.9.0.2", "DNS= is allowed with a pool in ManagementAddresses=" },
+		{ "Gateway=10.9.0.1", "Gateway= is allowed with a pool in ManagementAddresses=" },
 		{ "ManagementAddresses=10.9.1.0/24 DNS=10.9.0.2,x", "DNS=10.9.0.2,x: expected an IPv4 address, or several" },
 		{ "ManagementAddresses=10.9.1.0/24 DNSSearch=a..b,-c", "expected a domain's name" },
 	};
@@ -514,9 +514,9 @@ static void combinations_that_cannot_be_are_refused(void **state)
 	LINE9("AdapterName=x Type=sriov Network=n NICsPerNode=2 AdapterAddresses=10.1.0.0/16\n",
 	      "AdapterAddresses=10.1.0.0/16 has 1, and AdapterName=x gives a node NICsPerNode=2 cards");
 	LINE9("AdapterName=x Type=vmxnet3 Network=n PF=0000:3b:00.1\n",
-	      "PF= goes with Type=sriov");
+	      "PF= is allowed with Type=sriov");
 	LINE9("AdapterName=x Type=pvrdma Network=n LinkLayer=InfiniBand\n",
-	      "LinkLayer=InfiniBand goes with Type=sriov");
+	      "LinkLayer=InfiniBand is allowed with Type=sriov");
 	LINE9("MetricsAddr=ctl1\n", "expected a numeric address");
 	LINE9("MetricsPort=6828\n", "another port than SvfPort");
 	LINE9("VCenterCAFile=/ca VCenterVerifyTLS=no\n",

@@ -47,7 +47,7 @@ static void a_key_of_another_type_is_refused(void **state)
 {
 	(void)state;
 	refused("AdapterName=x Type=sriov Vendor=0x10de Network=n\n",
-	      "Vendor= goes with Type=directpath or dynamic-directpath or dvx, not with Type=sriov");
+	      "Vendor= is allowed with Type=directpath or dynamic-directpath or dvx, not with Type=sriov");
 	refused("AdapterName=x Type=vmxnet3\n",
 	      "Network= is missing in this AdapterName= line, of Type=vmxnet3");
 	refused("AdapterName=x Type=dynamic-directpath Vendor=0x10de\n",
@@ -55,14 +55,14 @@ static void a_key_of_another_type_is_refused(void **state)
 	refused("AdapterName=x Type=dynamic-directpath Vendor=4318 Device=0x1\n",
 	      "Vendor=4318: expected a PCI id such as 0x10de");
 	refused("AdapterName=x Type=dynamic-directpath Vendor=0x10de Device=0x1 Network=n\n",
-	      "Network= goes with Type=vmxnet3 or pvrdma or sriov");
+	      "Network= is allowed with Type=vmxnet3 or pvrdma or sriov");
 	refused("AdapterName=x Type=sriov Network=n ExtraDevice=vmxnet3\n",
 	      "ExtraDevice=vmxnet3: expected the name of an AdapterName= line of devices");
 	refused(GPU "ExtraDevice=gpu\n", "ExtraDevice=gpu: expected the name of an");
 	refused("AdapterName=x Type=sriov Network=n MMIOSizeGB=64\n",
-		"MMIOSizeGB= goes with Type=directpath or dynamic-directpath");
+		"MMIOSizeGB= is allowed with Type=directpath or dynamic-directpath");
 	refused(GPU "Address=0000:3b:00.0\n",
-		"Address= goes with Type=directpath, not with Type=dynamic-directpath");
+		"Address= is allowed with Type=directpath, not with Type=dynamic-directpath");
 }
 
 #define FPGA "AdapterName=fpga Type=directpath Vendor=0x10ee Device=0x5000 "
@@ -79,14 +79,14 @@ static void addresses_are_read_strictly(void **state)
 	refused("AdapterName=x Type=directpath Vendor=0x10ee\n",
 		"Device= is missing in this AdapterName= line, of Type=directpath");
 	refused(FPGA "Address=3b:00.0\n",
-		"Address=: \"3b:00.0\" is no PCI address: expected dddd:bb:ss.f");
-	refused(FPGA "Address=0000:3b:00:0\n", "is no PCI address");
+		"Address=: \"3b:00.0\" is not a PCI address: expected dddd:bb:ss.f");
+	refused(FPGA "Address=0000:3b:00:0\n", "is not a PCI address");
 	refused(FPGA "Address=/0000:3b:00.0\n", "names no host");
 	refused(FPGA "Address=esx[01-/0000:3b:00.0\n",
-		"is no list: expected addresses as 0000:3b:00.0, or HOSTS/0000:3b:00.0");
-	refused(FPGA "Address=0000:3b:00.0,\n", "is no list");
-	refused(FPGA "Network=n\n", "Network= goes with");
-	refused(FPGA "PF=0000:3b:00.0\n", "PF= goes with Type=sriov");
+		"is not a list: expected addresses as 0000:3b:00.0, or HOSTS/0000:3b:00.0");
+	refused(FPGA "Address=0000:3b:00.0,\n", "is not a list");
+	refused(FPGA "Network=n\n", "Network= is allowed with");
+	refused(FPGA "PF=0000:3b:00.0\n", "PF= is allowed with Type=sriov");
 	c = stage_read(text);
 	assert_non_null(c);
 	assert_string_equal(vs_conf_adapter_named(c, "fpga")->address,
@@ -108,7 +108,7 @@ static void devices_by_address_and_of_any_are_kept_apart(void **state)
 		"Vendor=0x10ee Device=0x5000 HardwareLabel=a\n",
 		"give each a HardwareLabel= of its own");
 	refused(FPGA "HardwareLabel=a\nAdapterName=b Type=dynamic-directpath "
-		"Vendor=0x10ee Device=0x5000\n", "ESXi may give the one");
+		"Vendor=0x10ee Device=0x5000\n", "ESXi may assign a device of one");
 	assert_non_null(stage_read(apart));
 }
 
@@ -121,23 +121,23 @@ static void classes_and_profiles_have_keys_of_their_own(void **state)
 	refused("AdapterName=d Type=dvx Instances=4\n",
 		"DeviceClass= is missing in this AdapterName= line, of Type=dvx");
 	refused(DVX "\n", "Instances= is missing");
-	refused(DVX "Vendor=0x1dd8\n", "Vendor= and Device= go together");
+	refused(DVX "Vendor=0x1dd8\n", "Vendor= and Device= must be set together");
 	refused(DVX "Instances=4 Parameters=\"queues\"\n",
 		"expected \"key=value,key=value\"");
 	refused(DVX "Instances=4 Parameters=\"queues=8,\"\n",
 		"expected \"key=value,key=value\"");
 	refused(DVX "Instances=4 HardwareLabel=a\n",
-		"HardwareLabel= goes with Type=directpath or dynamic-directpath, not with Type=dvx");
+		"HardwareLabel= is allowed with Type=directpath or dynamic-directpath, not with Type=dvx");
 	refused(DVX "Instances=4 Profile=nvidia_a100-4c\n",
-		"Profile= goes with Type=vgpu, not with Type=dvx");
+		"Profile= is allowed with Type=vgpu, not with Type=dvx");
 	refused("AdapterName=v Type=vgpu\n", "Profile= is missing");
 	refused("AdapterName=v Type=vgpu Profile=a100\n",
 		"expected a vGPU profile's name as the host has it");
-	refused(VGPU "DeviceClass=x\n", "DeviceClass= goes with Type=dvx");
-	refused(VGPU "Network=n\n", "Network= goes with");
-	refused(VGPU "Vendor=0x10de Device=0x1\n", "Vendor= goes with");
+	refused(VGPU "DeviceClass=x\n", "DeviceClass= is allowed with Type=dvx");
+	refused(VGPU "Network=n\n", "Network= is allowed with");
+	refused(VGPU "Vendor=0x10de Device=0x1\n", "Vendor= is allowed with");
 	refused("AdapterName=x Type=sriov Network=n PerGPU=2\n",
-		"PerGPU= goes with Type=vgpu, not with Type=sriov");
+		"PerGPU= is allowed with Type=vgpu, not with Type=sriov");
 }
 
 static void the_same_devices_are_counted_in_one_way(void **state)
@@ -148,7 +148,7 @@ static void the_same_devices_are_counted_in_one_way(void **state)
 	refused(DVX "Vendor=0x10ee Device=0x5000\nAdapterName=f Type=directpath "
 		"Vendor=0x10ee Device=0x5000\n", "and only one has DeviceClass=");
 	refused(GPU "\n" DVX "Vendor=0x10de Device=0x20b0\n",
-		"each device would be promised twice");
+		"each device would be reserved twice");
 	refused(VGPU "\nAdapterName=w Type=vgpu Profile=nvidia_a100-4c PerGPU=2\n",
 		"not the same PerGPU=");
 	refused(VGPU "ExtraDevice=w\nAdapterName=w Type=vgpu Profile=nvidia_a100-8c\n",

@@ -139,7 +139,7 @@ static void a_nodes_own_size_counts(void **state)
 	assert_non_null(of_nodes(ETH "CoresPerSocket=3\n"));
 	assert_null(of_nodes(ETH "CoresPerSocket=4\n"));
 	assert_non_null(strstr(stage_err.text,
-		"line 9: CoresPerSocket=4 doesn't divide the 6 CPUs of a node"));
+		"line 9: CoresPerSocket=4 does not divide the 6 CPUs of a node"));
 	assert_null(of_nodes(ETH "MemoryReservation=90000\n"));
 	assert_non_null(strstr(stage_err.text,
 		"MemoryReservation=90000 is more than the 1312 MB of a VM"));

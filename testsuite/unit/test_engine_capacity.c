@@ -382,7 +382,7 @@ static void a_job_waits_for_a_host_whose_budget_is_used_up(void **state)
 	assert_int_equal(vs_query_check(&vs_core, &one, 1, &surplus, &nsurplus,
 					&err), -1);
 	assert_string_equal(err.text, "needs 1 sriov-roce VF, 0 free (esx1: "
-			    "as many operations under way as may be)");
+			    "the maximum of operations is running)");
 	assert_int_equal(job_begin(2, "vm3", NULL), -1);
 	vs_capacity_freed_clear();
 	assert_true(fake_finish(FAKE_CLONE));

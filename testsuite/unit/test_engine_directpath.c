@@ -105,7 +105,7 @@ static void a_question_without_an_answer_is_asked_again(void **state)
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);
 	assert_non_null(strstr(node_error(vs_node_named(&vs_core, "vm1"))->text,
-			       "host esx1 isn't read (QueryConfigTarget)"));
+			       "host esx1 is not read (QueryConfigTarget)"));
 	turns(100);		/* ten seconds */
 	assert_int_equal(fake_target.asked, 2);
 	assert_string_equal(hold_of("vm1")->host, "host-1");
@@ -377,10 +377,10 @@ static void one_that_is_left_out_has_no_others(void **state)
 	fpgas();
 	vs_log_to(keep_left);
 	alike(VS_HOST_PFS + 1);
-	assert_non_null(strstr(left_line, " 1 is left out (0000:58:00.0): "));
+	assert_non_null(strstr(left_line, " 1 is not counted (0000:58:00.0): "));
 	alike(VS_HOST_PFS + 2);
 	assert_non_null(strstr(left_line,
-			       " 2 are left out (0000:58:00.0 and others): "));
+			       " 2 are not counted (0000:58:00.0 and others): "));
 	vs_log_to(NULL);
 }
 

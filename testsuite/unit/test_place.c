@@ -439,7 +439,7 @@ static void hosts_and_pfs_that_failed_lately_are_left_out(void **state)
 	assert_int_equal(refusal(), VS_REFUSE_EXCLUDED);
 	avoid_why = "";
 	assert_int_equal(vs_place(&w.env, &node, 1, &err), -1);
-	assert_non_null(strstr(err.text, "(esx01: avoided)"));
+	assert_non_null(strstr(err.text, "(esx01: excluded)"));
 }
 
 /* ---- what is kept from one question to the next -------------------------- */

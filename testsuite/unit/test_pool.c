@@ -483,8 +483,8 @@ static void a_host_with_its_hands_full_is_refused(void **state)
 	w.env.ops_max = 8;
 	assert_int_equal(place(1), 0);
 	ops[esx01->index] = 8;
-	refused(1, "needs 1 sriov-roce VF, 0 free (esx01: as "
-		"many operations under way as may be)");
+	refused(1, "needs 1 sriov-roce VF, 0 free (esx01: the "
+		"maximum of operations is running)");
 	assert_int_equal(room(""), 0);
 	/* for now, that is */
 	assert_int_equal(vs_place_capacity(&w.env, &gang[0], 100), 4);

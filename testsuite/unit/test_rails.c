@@ -287,11 +287,11 @@ static void what_lacks_is_told_in_nodes_and_vfs(void **state)
 	esx01->pfs[1].vfs = 1;
 	vs_host_changed(&w.inv, esx01);
 	w_hold(&w, "other", "esx01", W_PF1, VS_CLAIM_RESERVED);
-	assert_int_equal(refused("needs 2 nodes with 2 sriov-roce VFs each, capacity for 0 VMs (esx01: too few free VFs for all cards of a VM)"),
+	assert_int_equal(refused("needs 2 nodes with 2 sriov-roce VFs each, capacity for 0 VMs (esx01: too few free VFs for all NICs of a VM)"),
 			 VS_REFUSE_VFS);
 	esx01->npfs = 1;
 	vs_host_changed(&w.inv, esx01);
-	assert_int_equal(refused("needs 2 nodes with 2 sriov-roce VFs each, capacity for 0 VMs (esx01: fewer PFs reach the network than a VM has cards)"),
+	assert_int_equal(refused("needs 2 nodes with 2 sriov-roce VFs each, capacity for 0 VMs (esx01: fewer PFs reach the network than a VM has NICs)"),
 			 VS_REFUSE_RAILS);
 	esx01->npfs = 2;
 	esx01->pfs[0].vfs = esx01->pfs[1].vfs = 0;

@@ -132,7 +132,7 @@ static void another_clusters_is_none_of_its_own(void **state)
 	assert_int_equal(place(1), 0);
 	assert_int_equal(on("esx1", "ds-a", 1), 1);
 	assert_int_equal(place(2), -1);
-	assert_non_null(strstr(err.text, "esx2: doesn't reach the datastore"));
+	assert_non_null(strstr(err.text, "esx2: does not mount the datastore"));
 }
 
 /* A datastore that several hosts share counts once, whichever host uses it. */
@@ -273,7 +273,7 @@ static void a_host_that_tells_no_datastore_is_refused_for_now(void **state)
 	(void)state;
 	store("c1", "ds-a", 9 * DISK);
 	assert_int_equal(place(1), -1);
-	assert_non_null(strstr(err.text, "esx1: doesn't reach the datastore"));
+	assert_non_null(strstr(err.text, "esx1: does not mount the datastore"));
 	assert_int_equal(vs_place_capacity(&w.env, &gang[0], 99), 8);
 	sees(h, "ds-z");
 	assert_int_equal(vs_place_capacity(&w.env, &gang[0], 99), 0);

@@ -139,8 +139,8 @@ static void a_task_that_vcenter_forgot_is_of_unknown_outcome(void **state)
 	DELIVERS(*state, TELL(RESULT), "");
 	DELIVERS(*state, UPDATE(SET("f-tasks", OBJ("leave", "Task", "task-1",
 						   ""))),
-		 "done 1 unknown : clone: vCenter knows nothing of task-1 any"
-		 " more;");
+		 "done 1 unknown : clone: vCenter no longer knows "
+		 "task-1;");
 }
 
 static void tasks_that_follow_one_another_go_to_the_list_together(void **state)

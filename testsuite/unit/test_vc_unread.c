@@ -70,7 +70,7 @@ static void a_bad_value_bars_its_vm_and_no_other(void **state)
 		/* its host is known, or its VFs would count nowhere */
 		"vm vm-1 unreadable power=poweredOn host=host-1;"
 		"vm vm-2 power=poweredOn host= owner=- uuid= locked=0 mem=0;");
-	assert_string_equal(said, "what vCenter sends of vm-1 can't be read: "
+	assert_string_equal(said, "vCenter's data of vm-1 cannot be read: "
 		"config.hardware.device: filterSet[0].objectSet[0].changeSet[2]."
 		"val[0].macAddress: expected a string\n");
 	wanted_is(inv, "");
@@ -214,7 +214,7 @@ static void a_host_whose_system_resources_are_odd_keeps_what_it_had(
 	assert_int_equal(h1->capacity.sys_cpu, 50000);
 	assert_int_equal(h1->capacity.sys_mem, 200000);
 	assert_int_equal(h2->capacity.sys_cpu, 70000);
-	assert_string_equal(said, "what vCenter sends of host-1 can't be read: "
+	assert_string_equal(said, "vCenter's data of host-1 cannot be read: "
 		"systemResources: objects[0].val.config.cpuAllocation."
 		"reservation: expected a whole number\n");
 	/* A page that is broken before it stays so. */
@@ -247,7 +247,7 @@ static void what_vcenter_fails_to_read_is_not_taken_for_unset(void **state)
 			    "runtime.host", FLAT("SystemError")),
 		 "vm vm-1 unreadable power=poweredOn owner=- uuid= locked=0"
 		 " mem=0;");
-	assert_string_equal(said, "what vCenter sends of vm-1 can't be read: "
+	assert_string_equal(said, "vCenter's data of vm-1 cannot be read: "
 			    "runtime.host: No.\n");
 	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "vm-1/0 ");

@@ -60,7 +60,7 @@ static void a_cluster_of_which_no_host_answers_is_named(void **state)
 	(void)state;
 	assert_int_equal(vs_vc_target(&vc, c.moid, "host-1", &err), -1);
 	assert_string_equal(err.text, "the environment browser of its cluster "
-			    "isn't read yet");
+			    "is not read yet");
 	/* unset, as vCenter has it then */
 	c.browser = (char *)"";
 	assert_int_equal(vs_vc_target(&vc, c.moid, "host-1", &err), -1);

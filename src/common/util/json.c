@@ -91,7 +91,7 @@ static int parse_one(struct json_tokener *tok, const char *text, size_t len,
 		end = len;
 		if (why == json_tokener_continue)
 			return vs_err_set(err, VS_E_RETRY,
-					  "JSON breaks off after %zu bytes",
+					  "JSON is incomplete: it ends after %zu bytes",
 					  len);
 	}
 	if (why != json_tokener_success)
@@ -156,7 +156,7 @@ int vs_jdoc_parse(struct vs_jdoc *doc, const char *text, size_t len,
 		return vs_err_set(err, VS_E_RETRY, "JSON of %zu bytes is too long",
 				  len);
 	if (memchr(text, '\0', len))
-		return vs_err_set(err, VS_E_RETRY, "not JSON: a NUL byte in it");
+		return vs_err_set(err, VS_E_RETRY, "not JSON: it has a NUL byte");
 	strict = strict_for(text, len);
 	if (memory_check(text, len, strict, err))
 		return -1;

@@ -53,9 +53,10 @@ int vs_pci_parse(const char *s, char out[VS_PCI_LEN], struct vs_err *err)
 	/* 5 bits of slot, 3 of function */
 	if (!s || !matches(s, "xxxx:xx:xx.x") || hex_value(s[8]) > 1 ||
 	    hex_value(s[11]) > 7)
-		return vs_err_set(err, VS_E_CONFIG, "\"%.40s\" is no PCI address:"
-				  " expected dddd:bb:ss.f in hex, such as"
-				  " 0000:3b:00.1", s ? s : "");
+		return vs_err_set(err, VS_E_CONFIG, "\"%.40s\" is not a PCI "
+						    "address: expected "
+						    "dddd:bb:ss.f in hex, "
+						    "such as 0000:3b:00.1", s ? s : "");
 	for (int i = 0; i < VS_PCI_LEN; i++)
 		out[i] = s[i] >= 'A' && s[i] <= 'F' ? s[i] - 'A' + 'a' : s[i];
 	return 0;

@@ -18,7 +18,7 @@
 
 static const char cred_start[] = "MUNGE:";
 _Static_assert(VS_SEAL_ANYBODY == (int)MUNGE_UID_ANY,
-	       "munge has another word for any user");
+	       "munge uses another value for any user");
 
 void vs_frame_head(unsigned char head[VS_FRAME_HEAD], size_t len)
 {

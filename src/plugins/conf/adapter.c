@@ -82,7 +82,7 @@ static int misplaced(const struct vs_conf_adapter *a,
 	VS_FREE char *types = types_that(has);
 
 	return vs_conf_err(f, vs_conf_key_line(r, key), err,
-		"%s goes with Type=%s, not with Type=%s", words, types,
+		"%s is allowed with Type=%s, not with Type=%s", words, types,
 		a->type);
 }
 
@@ -158,7 +158,7 @@ static int check_class(const struct vs_conf_adapter *a,
 			a->parameters, VS_DEVICE_PARAMS - 1);
 	if (!a->vendor != !a->device)
 		return vs_conf_err(f, r->line, err,
-			"Vendor= and Device= go together");
+			"Vendor= and Device= must be set together");
 	if (!a->instances && !a->vendor)
 		return vs_conf_err(f, r->line, err,
 			"Instances= is missing in this AdapterName= line, of Type=%s: how many devices of the class does a host give? Or Vendor= and Device= of the functions it is made of",
@@ -282,14 +282,14 @@ static int check_both(const struct vs_conf_adapter *a,
 	if (!a->device_class != !b->device_class && a->vendor &&
 	    a->vendor == b->vendor && a->device == b->device)
 		return vs_conf_err(f, line, err,
-			"AdapterName=%s and AdapterName=%s have the same Vendor= and Device=, and only one has DeviceClass=: each device would be promised twice; give that one Instances= instead, or leave one line out",
+			"AdapterName=%s and AdapterName=%s have the same Vendor= and Device=, and only one has DeviceClass=: each device would be reserved twice; give that one Instances= instead, or leave one line out",
 			a->name, b->name);
 	if (!same_devices(a, b))
 		return 0;
 	if (kind_of(a)->fixed != kind_of(b)->fixed &&
 	    (!a->label || !b->label || !strcmp(a->label, b->label)))
 		return vs_conf_err(f, line, err,
-			"AdapterName=%s is Type=%s and AdapterName=%s is Type=%s, of the same Vendor= and Device=: ESXi may give the one what is the other's; give each a HardwareLabel= of its own, or both one Type=",
+			"AdapterName=%s is Type=%s and AdapterName=%s is Type=%s, of the same Vendor= and Device=: ESXi may assign a device of one to the other; give each a HardwareLabel= of its own, or both one Type=",
 			a->name, a->type, b->name, b->type);
 	if (a->profile && a->per_gpu != b->per_gpu)
 		words = "Profile=, and not the same PerGPU=: give both the same";

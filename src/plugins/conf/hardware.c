@@ -151,7 +151,7 @@ int vs_conf_hardware_node(const struct vs_conf_partition *p, int vcpus,
 {
 	if (p->cores_per_socket && vcpus % p->cores_per_socket)
 		return vs_err_set(err, VS_E_CONFIG,
-			"CoresPerSocket=%d doesn't divide the %d CPUs of a node",
+			"CoresPerSocket=%d does not divide the %d CPUs of a node",
 			p->cores_per_socket, vcpus);
 	if (p->memory_reservation > memory_mb)
 		return vs_err_set(err, VS_E_CONFIG,

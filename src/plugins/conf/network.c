@@ -113,7 +113,7 @@ static int apart(const struct vs_conf_file *f, const struct places *vm,
 
 			if (vs_ipv4_pool_net_meets(&a->pool, &b->pool))
 				return clash(f, a, b, "is in the subnet of",
-					     "each card of a VM needs a subnet of its own",
+					     "each NIC of a VM needs its own subnet",
 					     err);
 		}
 	return 0;
@@ -179,7 +179,7 @@ static int first_card(const struct vs_conf_file *f,
 
 	if (key && (!p->addresses || !strcmp(p->addresses, "dhcp")))
 		return vs_conf_err(f, vs_conf_key_line(r, key), err,
-			"%s= goes with ManagementAddresses= of a pool: with DHCP the server says it",
+			"%s= is allowed with a pool in ManagementAddresses=: with DHCP the server sends it",
 			key);
 	return p->addresses ? gateway_fits(f, r, p, err) : 0;
 }

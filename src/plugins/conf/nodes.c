@@ -175,18 +175,22 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 	if (check_features(conf, f, line, p, node_ptr, err))
 		return -1;
 	if (!vs_node_name_valid(node_ptr->name))
-		return vs_conf_err(f, line, err, "node name \"%.80s\" can be no "
-			"VM's: expected up to 63 letters, digits, '.', '_' or "
-			"'-'", node_ptr->name);
+		return vs_conf_err(f, line, err, "node name \"%.80s\" cannot "
+						 "be a VM's name: expected up "
+						 "to 63 letters, digits, '.', "
+						 "'_' or '-'", node_ptr->name);
 	if (config->real_memory < MEMORY_MIN_MB)
 		return vs_conf_err(f, line, err, "node %s has no usable "
 			"RealMemory in slurm.conf (%lu MB): expected at least %d",
 			node_ptr->name, (unsigned long)config->real_memory,
 			MEMORY_MIN_MB);
 	if (!strcmp(p->retention, "destroy") && !exclusive)
-		return vs_conf_err(f, line, err, "Retention=destroy is for "
-			"exclusive nodes, but partition %s of node %s may share "
-			"it: expected OverSubscribe=EXCLUSIVE there", shared,
+		return vs_conf_err(f, line, err, "Retention=destroy needs "
+						 "exclusive nodes, but "
+						 "partition %s may share node "
+						 "%s: expected "
+						 "OverSubscribe=EXCLUSIVE "
+						 "there", shared,
 			node_ptr->name);
 	conf->nodes = vs_realloc(conf->nodes, conf->nnodes + 1, sizeof(*n));
 	n = &conf->nodes[conf->nnodes++];

@@ -488,7 +488,7 @@ static const char *ca_fault(FILE *in)
 		return strerror(errno);
 	if (!memmem(text, n, "-----BEGIN CERTIFICATE-----", 27) &&
 	    !memmem(text, n, "-----BEGIN TRUSTED CERTIFICATE-----", 35))
-		return "it holds no certificate: expected PEM text (-----BEGIN CERTIFICATE-----)";
+		return "the file has no certificate: expected PEM text (-----BEGIN CERTIFICATE-----)";
 	return NULL;
 }
 

@@ -281,9 +281,9 @@ static const struct row {
 	  "their VMs are there" },
 	{ VS_CHECK_SLURM_TOPOLOGY, ordered_topology, TOPOLOGY,
 	  "no TopologyPlugin=", "leave TopologyPlugin= out",
-	  "ties node names to switches, but VMs move between "
-	  "hosts; leave it out and name switches by vsphere.conf's ESXiHost= "
-	  "(Placement=pack heeds them)" },
+	  "ties node names to switches, but VMs move between hosts; leave it "
+	  "out and name switches by vsphere.conf's ESXiHost= (Placement=pack "
+	  "uses them)" },
 	{ VS_CHECK_SLURM_RESUME_RATE, resume_rate, RESUME_RATE, "ResumeRate=0",
 	  NULL,
 	  "ResumeRate throttles VMs to that many a minute; vsphere.conf's "
@@ -295,8 +295,8 @@ static const struct row {
 	  "ReturnToService is not 2: a VM that comes back by itself stays DOWN" },
 	{ VS_CHECK_SLURM_PROLOG, no_alloc, MISSING, "PrologFlags=Alloc",
 	  "add to PrologFlags=: Alloc",
-	  "PrologFlags=Alloc is missing: a job may begin before all its nodes' "
-	  "RDMA devices were checked" },
+	  "PrologFlags=Alloc is missing: a job may start before all its "
+	  "nodes' RDMA devices are checked" },
 	{ VS_CHECK_SLURM_HOLD, holds, MISSING,
 	  "SchedulerParameters=nohold_on_prolog_fail",
 	  "add to SchedulerParameters=: nohold_on_prolog_fail",
@@ -308,8 +308,8 @@ static const struct row {
 	{ VS_CHECK_SLURM_VF_TRES, vf_not_kept, MISSING,
 	  "AccountingStorageTRES=license/vf",
 	  "add to AccountingStorageTRES=: license/vf",
-	  "Licenses= has vf, and AccountingStorageTRES= hasn't license/vf: "
-	  "jobs' VFs are neither kept in the database nor held to limits" },
+	  "Licenses= has vf, and AccountingStorageTRES= has no license/vf: "
+	  "jobs' VFs are neither stored in the database nor limited" },
 	{ VS_CHECK_SLURM_VF_LICENSE, vf_not_counted, MISSING,
 	  "Licenses=vf:N, N the number of VFs",
 	  "add to Licenses=: vf:N, N the number of VFs",

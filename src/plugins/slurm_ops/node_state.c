@@ -231,7 +231,7 @@ void vs_slurm_node_refuse(node_record_t *n, const char *why)
 {
 	if (IS_NODE_DRAIN(n))
 		return;
-	error("slurm-vsphere: %s; no job gets node %s: delete it, and create it anew",
+	error("slurm-vsphere: %s; no job gets node %s: delete the node, and create it again",
 	      why, n->name);
 	drain(n, why);
 }

@@ -199,7 +199,7 @@ static void set(const struct vs_slurm_resv *row)
 	if (!r && desc->node_list) {
 		rc = vs_resv_create(desc);
 		if (!rc)
-			info("slurm-vsphere: reservation %s shows what waits for its host: %s",
+			info("slurm-vsphere: reservation %s shows what its host waits for: %s",
 			     row->name, row->comment);
 	} else if (r && ours(r) && differs(r, row)) {
 		rc = vs_resv_update(desc);
@@ -207,7 +207,7 @@ static void set(const struct vs_slurm_resv *row)
 	if (rc)
 		refused(row->name, slurm_strerror(rc));
 	else if (r && !ours(r))
-		refused(row->name, "it is there and is not as we make it: left alone");
+		refused(row->name, "it exists and differs from what slurm-vsphere creates: left alone");
 	slurm_free_resv_desc_msg(desc);
 }
 

@@ -36,7 +36,7 @@ static int option_given(int val, const char *optarg, int remote)
 	(void)val;
 	(void)remote;
 	if (yes_or_no(optarg, &yes)) {
-		slurm_error("--vsphere-env=%s: yes or no is expected",
+		slurm_error("--vsphere-env=%s: expected yes or no",
 			    optarg ? optarg : "");
 		return -1;
 	}
@@ -60,7 +60,7 @@ int slurm_spank_init(spank_t sp, int argc, char *argv[])
 
 		if (strncmp(argv[i], "env=", 4) ||
 		    yes_or_no(argv[i] + 4, &yes)) {
-			slurm_error("spank_vsphere: plugstack.conf: \"%s\": env=yes or env=no is expected",
+			slurm_error("spank_vsphere: plugstack.conf: \"%s\": expected env=yes or env=no",
 				    argv[i]);
 			return -1;
 		}

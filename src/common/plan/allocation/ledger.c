@@ -96,11 +96,11 @@ int vs_ledger_take(struct vs_ledger *l, const struct vs_claim *hold,
 
 	if (!hold->node[0] || !hold->host[0])
 		return vs_err_set(err, VS_E_BUG,
-				  "a hold needs a node and a host");
+				  "a claim needs a node and a host");
 	h = vs_ledger_get(l, hold->node);
 	if (h)
 		return vs_err_set(err, VS_E_EXISTS,
-				  "node %s already has a hold on host %s",
+				  "node %s already has a claim on host %s",
 				  h->node, h->host);
 	h = vs_calloc(1, sizeof(*h));
 	*h = *hold;

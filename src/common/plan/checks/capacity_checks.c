@@ -61,7 +61,7 @@ void vs_usual_count_capacity(struct vs_usual *u, const struct vs_check_site *s,
 	}
 }
 
-#define ROOM SHOULD "room for all %d nodes of adapter %s: the hosts have it for %lld"
+#define ROOM SHOULD "capacity for all %d nodes of adapter %s: the hosts have it for %lld"
 
 /* Of several partitions the first: they share the host. That not even one VM
  * fits is a finding of its own. */

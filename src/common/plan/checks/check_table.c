@@ -27,7 +27,7 @@ enum { POWER = 1, BUILD = 2, CLOCKS = 4, PFS = 8, NEED_OF_REBOOT = 16,
        TOOLS = 16384, ACCESS = 32768, FREE = 65536 };
 
 static const char *const reported[] = { "power policy", "product",
-	"time servers", "PFs", "need of a reboot" };
+	"time servers", "PFs", "reboot required" };
 
 /* Chains, and: the first pass counts what is usual. */
 enum { ESXI = 1, VFS = 2, CARDS = 4, SPACE = 8, COUNTED = 16 };

@@ -353,9 +353,9 @@ bool vs_judge_device_left(struct vs_subject *k)
 {
 	const struct vs_host *h = k->host;
 
-	return h->nleft && vs_check_find(k, "%d %s left out: %s%s"
-		SHOULD "%d PFs and kinds of devices at most, and %d devices alike"
-		FIX "# vsphere.conf: Type=dynamic-directpath counts devices alike as one kind, or name fewer by Address=",
+	return h->nleft && vs_check_find(k, "%d %s not counted: %s%s" SHOULD
+		"%d PFs and device types at most, and %d devices of a type" FIX
+		"# vsphere.conf: Type=dynamic-directpath counts equal devices as one type, or name fewer by Address=",
 		h->nleft, h->nleft == 1 ? "is" : "are", h->left,
 		h->nleft == 1 ? "" : " and others", VS_HOST_PFS,
 		VS_DEVICES_MAX);

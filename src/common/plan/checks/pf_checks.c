@@ -303,7 +303,7 @@ bool vs_judge_vf_lost(struct vs_subject *k)
 
 	return vfs < had && vs_check_find(k, "%d VFs" SHOULD "%d, as before"
 		FIX REBOOT("%s\n")
-		"\n# or, if it is meant to be so: svf host resume {}",
+		"\n# or, if the change is intended: svf host resume {}",
 		vfs, had, set);
 }
 

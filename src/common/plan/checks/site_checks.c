@@ -63,7 +63,7 @@ bool vs_judge_hw(struct vs_subject *k)
 }
 
 /* The firmware can't be changed under a guest that is installed. */
-#define BY_EFI "# install {} anew in a VM that boots by EFI:\ngovc vm.change -vm VM -e firmware=efi"
+#define BY_EFI "# reinstall {} in a VM that boots by EFI:\ngovc vm.change -vm VM -e firmware=efi"
 
 bool vs_judge_efi(struct vs_subject *k)
 {
@@ -185,9 +185,9 @@ bool vs_judge_own_card(struct vs_subject *k)
 		if (its && uses(k->site, p, t) &&
 		    vs_adapter_kinds[a->type].rdma)
 			vs_check_find(k,
-				"the own card of template %s is on %s too"
-				SHOULD "on a management network"
-				FIX "govc vm.markasvm -host HOST %s\n"
+				"template %s has its own NIC on %s" SHOULD
+				"on a management network" FIX
+				"govc vm.markasvm -host HOST %s\n"
 				"govc vm.network.change -vm %s -net MANAGEMENT-NETWORK ethernet-0\n"
 				"govc vm.markastemplate %s", t->name,
 				a->network, t->name, t->name, t->name);
@@ -202,9 +202,9 @@ bool vs_judge_store_capacity(struct vs_subject *k)
 	const struct vs_store_facts *d = k->store;
 
 	return d->needs_mb > d->free_mb &&
-		vs_check_find(k, "%lld GB free"
-			SHOULD "%lld GB for disks and swap files of the nodes that have no other and aren't there yet"
-			FIX "govc datastore.info {}	# make room, or define fewer nodes",
+		vs_check_find(k, "%lld GB free" SHOULD
+			"%lld GB for disks and swap files of nodes without a VM" FIX
+			"govc datastore.info {}	# free space, or define fewer nodes",
 			(long long)d->free_mb / 1024,
 			(long long)(d->needs_mb + 1023) / 1024);
 }

@@ -101,7 +101,7 @@ const struct vs_adapter_type_info vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 			[VS_OPERATION_HOT_ADD] = NEVER,
 			[VS_OPERATION_INSTANT] = NEVER,
 		},
-		.needs = "a free device that passthrough is enabled for",
+		.needs = "a free device with passthrough enabled",
 	},
 	/* Any device of a vendor, a device id and perhaps a label: assignable
 	 * hardware (7.0, hardware version 17; labels from 7.0 U2). */
@@ -237,6 +237,6 @@ int vs_adapter_type_parse(const char *s, enum vs_adapter_type *out,
 						len ? ", " : "", k->name);
 	}
 	return vs_err_set(err, VS_E_CONFIG,
-			  "\"%.40s\" is no adapter type: expected one of %s",
+			  "\"%.40s\" is not an adapter type: expected one of %s",
 			  s ? s : "", known);
 }

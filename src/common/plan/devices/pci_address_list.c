@@ -49,7 +49,7 @@ int vs_address_check(const char *list, struct vs_err *err)
 	all = vs_hostlist_expand(list);
 	if (!all)
 		return vs_err_set(err, VS_E_CONFIG,
-			"\"%.80s\" is no list: expected addresses as 0000:3b:00.0, or HOSTS/0000:3b:00.0, with commas",
+			"\"%.80s\" is not a list: expected addresses as 0000:3b:00.0, or HOSTS/0000:3b:00.0, with commas",
 			list);
 	for (size_t i = 0; all[i] && !rc; i++)
 		rc = check_one(all[i], err);

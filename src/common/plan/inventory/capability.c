@@ -51,7 +51,7 @@ static int forbidden(const struct vs_adapter_type_info *k,
 				  vs_operation_names[deed], k->name);
 	if (can->vendor)
 		return vs_err_set(err, VS_E_REQUEST,
-				  "%s: type %s allows it where the vendor's driver can do it, on which nothing is built",
+				  "%s: type %s allows it only with support of the vendor's driver, which slurm-vsphere does not use",
 				  vs_operation_names[deed], k->name);
 	return vs_err_set(err, VS_E_REQUEST,
 			  "%s: type %s allows it from vSphere %s on, this is %s",
@@ -95,7 +95,7 @@ static int driver_may(const struct vs_host *h, const struct vs_nic *card,
 		    !strcmp(of->label, card->network) &&
 		    !(of->can >> deed & 1))
 			return vs_err_set(err, VS_E_REQUEST,
-				"%s: the GPU driver of host %s can't do it with %s",
+				"%s: the GPU driver of host %s does not support it with %s",
 				vs_operation_names[deed], h->name, of->label);
 	}
 	return 0;

@@ -101,8 +101,8 @@ static const char *const action_names[] = {
 	[VS_DO_SHUTDOWN] = "shutdown", [VS_DO_DESTROY] = "destroy",
 	[VS_DO_REPORT] = "report",
 };
-_Static_assert(VS_COUNT(wanted_names) == VS_WANTS, "a wish has no name");
-_Static_assert(VS_COUNT(seen_names) == VS_SEENS, "a sight has no name");
+_Static_assert(VS_COUNT(wanted_names) == VS_WANTS, "a desired state has no name");
+_Static_assert(VS_COUNT(seen_names) == VS_SEENS, "an observed state has no name");
 _Static_assert(VS_COUNT(action_names) == VS_ACTIONS, "an action has no name");
 
 enum vs_action vs_next_action(enum vs_desired wanted, enum vs_observed seen)

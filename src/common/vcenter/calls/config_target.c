@@ -131,11 +131,11 @@ int64_t vs_vc_target(struct vs_vc *vc, const char *cluster, const char *host,
 		}
 	if (!browser)
 		return vs_err_set(err, VS_E_RETRY,
-			"the environment browser of its cluster isn't read yet");
+			"the environment browser of its cluster is not read yet");
 	/* vCenter leaves it unset then, and where the cluster has no host. */
 	if (!*browser)
 		return vs_err_set(err, VS_E_RETRY,
-			"no host of cluster %s answers vCenter, so vCenter tells none of its devices: reconnect its hosts",
+			"no host of cluster %s answers vCenter, so vCenter shows no devices: reconnect its hosts",
 			name);
 	call = vs_vcx_post(&vc->http, 0, on_target, "EnvironmentBrowser",
 			   browser,

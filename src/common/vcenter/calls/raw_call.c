@@ -88,7 +88,7 @@ int vs_vc_raw_call(struct vs_vc *vc, const struct vs_vc_raw_request *q,
 	}
 	if (q->mutating && vc->conf.read_only) {
 		vs_jb_free(body_take);
-		return vs_err_set(err, VS_E_REQUEST, "reading alone is allowed");
+		return vs_err_set(err, VS_E_REQUEST, "only calls that read are allowed");
 	}
 	copy = vs_calloc(1, sizeof(*copy));
 	*copy = *q;

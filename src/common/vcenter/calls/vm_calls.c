@@ -106,12 +106,12 @@ struct json_object *vs_vc_clone_body(struct vs_vc *vc,
 
 	if (!*c->source || (t && t->missing)) {
 		vs_err_set(err, VS_E_SHORTAGE, "%s", t && t->missing ?
-			   t->missing : "the template is not there");
+			   t->missing : "the template does not exist");
 		return NULL;
 	}
 	if (c->hw.mgmt_mac && (!t || !t->nic)) {
 		vs_err_set(err, VS_E_CONFIG,
-			"template \"%s\" has no network card: its first one is the management network",
+			"template \"%s\" has no NIC: its first NIC must be on the management network",
 			t ? t->name : c->source);
 		return NULL;
 	}
@@ -142,7 +142,7 @@ int64_t vs_vc_vm_instant(struct vs_vc *vc, const struct vs_vc_instant *c,
 	t = template_of(vc, c->like);
 	if (c->mgmt_mac && (!t || !t->nic))
 		return vs_err_set(err, VS_E_CONFIG,
-			"template \"%s\" has no network card: its first one is the management network",
+			"template \"%s\" has no NIC: its first NIC must be on the management network",
 			t ? t->name : c->like);
 	return send_vm(vc, on_task, "InstantClone_Task", c->source,
 		       vs_spec_instant(c, c->mgmt_mac ? t->nic : NULL), op);
@@ -172,7 +172,7 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 	if (hw->mgmt_mac &&
 	    !(types.mgmt = card_type(vc, vm, hw->mgmt_key)))
 		return vs_err_set(err, VS_E_STATE,
-				  "%s has no network card with key %d", vm,
+				  "%s has no NIC with key %d", vm,
 				  hw->mgmt_key);
 	for (int i = 0; i < hw->ngone; i++)
 		if (!(gone[i] = card_type(vc, vm, hw->gone[i])))

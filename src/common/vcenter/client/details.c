@@ -82,7 +82,7 @@ static void on_details(struct vcx_read *r)
 		if (vc->clusters[i].read && *vc->clusters[i].pool_moid)
 			continue;
 		vs_err_set(&err, VS_E_CONFIG,
-			   "VSphereCluster=%s: it can't be read: the account of VCenterUser= needs Read-only on it",
+			   "VSphereCluster=%s: the cluster cannot be read: the account of VCenterUser= needs Read-only on it",
 			   vc->clusters[i].name);
 		vs_vcx_fail(vc, &err);
 		return;

@@ -115,7 +115,7 @@ void vs_vcx_slow_failed(struct vs_vc *vc, const struct vs_err *err)
 	} else if (vc->state == VCX_WATCH)
 		vs_vcx_fail(vc, err);
 	else
-		vs_debug("the slow values were not read code=%s",
+		vs_debug("the values of the periodic poll were not read code=%s",
 			 vs_code_name(err->code));
 }
 
@@ -193,7 +193,7 @@ static bool names_lost(struct vs_vc *vc)
 	if (!name)
 		return false;
 	vs_err_set(&err, VS_E_RELOGIN,
-		   "%s=%s: it is gone from vCenter, or was made anew: all names are looked up again",
+		   "%s=%s: the object was removed from vCenter or recreated: all names are looked up again",
 		   key, name);
 	vs_vcx_fail(vc, &err);
 	return true;

@@ -32,7 +32,7 @@ int vs_vcx_page(struct vcx_pages *p, size_t objects, const char *method,
 	if (p->pages <= VCX_PAGES_MAX && p->objects <= VCX_OBJECTS_MAX)
 		return 0;
 	return vs_err_set(err, VS_E_RETRY,
-			  "vCenter's answer to %s has no end: %u pages with %zu objects, %d and %d are the most",
+			  "vCenter's answer to %s is too long: %u pages with %zu objects, at most %d and %d are allowed",
 			  method, p->pages, p->objects, VCX_PAGES_MAX,
 			  VCX_OBJECTS_MAX);
 }

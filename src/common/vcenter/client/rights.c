@@ -323,7 +323,7 @@ void vs_vcx_rights_answer(struct vs_vc *vc, struct vs_j reply,
 	if (r->known)
 		list_lacks(r);
 	else
-		vs_debug("what the account may do isn't known code=%s: %s",
+		vs_debug("the account's privileges are unknown code=%s: %s",
 			 err ? vs_code_name(err->code) : "-",
 			 err ? err->text : "the answer is not understood");
 }

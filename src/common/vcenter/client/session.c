@@ -35,7 +35,7 @@ static void too_old(struct vs_vc *vc, const char *offers)
 	struct vs_err err;
 
 	vs_err_set(&err, VS_E_CONFIG,
-		   "VCenter=%s is older than vCenter 8.0 Update 1 (%s): the VI JSON API that slurm-vsphere needs begins there",
+		   "VCenter=%s is older than vCenter 8.0 Update 1 (%s): slurm-vsphere needs its VI JSON API",
 		   vc->http.url, offers);
 	vs_vcx_fail(vc, &err);
 }
@@ -49,7 +49,7 @@ static char *newest_in(const char *xml)
 
 	p = strstr(p ? p : xml, "<version>");
 	if (!p)
-		return vs_strdup("no release said");
+		return vs_strdup("unknown release");
 	p += strlen("<version>");
 	len = strcspn(p, "< \r\n");
 	out = vs_asprintf("%.*s", (int)(len < 24 ? len : 24), p);
@@ -355,7 +355,7 @@ static void on_login(struct vcx_call *call, struct vs_j reply,
 		return;
 	if (!vc->http.token[0]) {
 		vs_err_set(&bad, VS_E_RETRY,
-			   "%s gave no session id with its answer to the login",
+			   "%s returned no session id at the login",
 			   vc->http.url);
 		vs_vcx_fail(vc, &bad);
 		return;
@@ -387,7 +387,7 @@ void vs_vcx_login(struct vs_vc *vc)
 			    vc->session.ids.sessions, "Logout", NULL);
 	explicit_bzero(vc->http.token, sizeof(vc->http.token));
 	if (vc->http.insecure)
-		vs_error("TLS of %s is not verified: anybody between may read the password; set VCenterCAFile",
+		vs_error("TLS of %s is not verified: a machine in between can read the password; set VCenterCAFile",
 			 vc->http.url);
 	if (read_password(vc, password, &err)) {
 		explicit_bzero(password, sizeof(password));

@@ -138,7 +138,7 @@ static void task_lost(struct vs_vc *vc, const char *task)
 
 	while ((op = op_by_task(vc, task))) {
 		vs_err_set(&err, VS_E_UNKNOWN,
-			   "%s: vCenter knows nothing of %s any more",
+			   "%s: vCenter no longer knows %s",
 			   op->what, task);
 		vs_vcx_op_done(vc, op, "", &err);
 	}

@@ -53,19 +53,19 @@ static void judge(struct vs_vc *vc, struct vcx_template *t, const char *have)
 	VS_FREE char *why = NULL;
 
 	if (!*t->moid)
-		why = vs_asprintf("Template=%s: vCenter has no VM template of that name in datacenter \"%s\" (one of another datacenter must be cloned into it, an item of a content library deployed there: govc library.deploy)%s",
+		why = vs_asprintf("Template=%s: vCenter has no VM template of that name in datacenter \"%s\"; clone a template of another datacenter into it, or deploy an item of a content library (govc library.deploy)%s",
 				  t->name, vc->dc_name, have);
 	else if (!*t->change_version)
-		why = vs_asprintf("Template=%s: it can't be read: the account of VCenterUser= needs Read-only on it",
+		why = vs_asprintf("Template=%s: the template cannot be read: the account of VCenterUser= needs Read-only on it",
 				  t->name);
 	else if (!t->is_template)
-		why = vs_asprintf("Template=%s: the VM of that name is no template (yet): convert it to one",
+		why = vs_asprintf("Template=%s: the VM of that name is not a template: convert it to one",
 				  t->name);
 	else if (t->tpm)
-		why = vs_asprintf("Template=%s: it has a virtual TPM: clones of it need a key provider and Cryptographer privileges, which are not asked for; make it a VM, remove the TPM (govc device.remove) and mark it as a template again",
+		why = vs_asprintf("Template=%s: the template has a virtual TPM, whose clones need a key provider and Cryptographer privileges: convert it to a VM, remove the TPM (govc device.remove) and mark it as a template again",
 				  t->name);
 	else if (t->encrypted)
-		why = vs_asprintf("Template=%s: it is encrypted: clones of it need a key provider and Cryptographer privileges, which are not asked for; make it a VM, give it and its disks an unencrypted storage policy and mark it as a template again",
+		why = vs_asprintf("Template=%s: the template is encrypted, and clones need a key provider and Cryptographer privileges: convert it to a VM, give it and its disks an unencrypted storage policy and mark it as a template again",
 				  t->name);
 	t->lack = !*t->moid ? VS_VC_TEMPLATE_ABSENT :
 		!*t->change_version ? VS_VC_TEMPLATE_UNREAD :

@@ -234,7 +234,7 @@ static bool shows_nothing(struct vs_vc *vc)
 	if (vc->inv->hosts)
 		return false;
 	vs_err_set(&err, VS_E_RETRY,
-		   "no host is shown in any cluster of vsphere.conf: may the account (VCenterUser=) see them?");
+		   "vCenter shows no host in any cluster of vsphere.conf: check the privileges of the account (VCenterUser=)");
 	vs_vcx_fail(vc, &err);
 	return true;
 }
@@ -293,13 +293,13 @@ static void on_poll_error(struct vs_vc *vc, const struct vs_err *err)
 {
 	if (!strcmp(err->fault, "InvalidCollectorVersion") &&
 	    may_reload(vc)) {
-		vs_info("vCenter has lost track of what it told us, loading the inventory again");
+		vs_info("vCenter no longer knows this client's version of the inventory: loading the inventory again");
 		vs_vcx_event(vc, VCX_EV_VERSION_LOST);
 		return;
 	}
 	if (err->code == VS_E_RETRY && !err->fault[0] &&
 	    !vc->watch.poll_truncated && vc->watch.poll_fails++ < POLL_TRIES) {
-		vs_debug("a wait for updates was lost, asking again");
+		vs_debug("the answer to a wait for updates was lost: asking again");
 		vc->watch.poll_at = vc->now + POLL_RETRY_MS;
 		return;
 	}

@@ -261,14 +261,14 @@ static void say_unread(struct vs_inv *inv, enum vcx_filter f,
 		       const char *moid, const char *path, const char *why)
 {
 	if (!said_before(inv, f, moid) && inv->nunread++ < SAY_UNREAD)
-		vs_error("what vCenter sends of %s can't be read: %s: %s",
+		vs_error("vCenter's data of %s cannot be read: %s: %s",
 			 moid, path, why);
 }
 
 static void said_unread(struct vs_inv *inv)
 {
 	if (inv->nunread > SAY_UNREAD)
-		vs_error("what vCenter sends can't be read, %u times more",
+		vs_error("vCenter's data cannot be read, %u more times",
 			 inv->nunread - SAY_UNREAD);
 	inv->nunread = 0;
 }
@@ -542,7 +542,7 @@ int vs_inv_update(struct vs_inv *inv, struct vs_j set, struct vs_err *err)
 		 * filter shows would be missing. */
 		if (f < 0)
 			return vs_err_set(err, VS_E_RETRY,
-				"vCenter tells of a filter that is not ours");
+				"vCenter sent updates of an unknown filter");
 		if (f != VCX_F_TASKS)
 			one_filter(inv, f, vs_j_at(filters, i));
 	}

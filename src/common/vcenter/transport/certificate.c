@@ -43,7 +43,7 @@ const char *vs_vcx_certificate_fix(const char *why)
 		if (strstr(why, fixes[i].cause))
 			return fixes[i].fix;
 	return says_signature(why) ?
-		"VCenterCAFile has another CA of the same name: take this vCenter's (it offers it at /certs/download.zip)" :
+		"VCenterCAFile has another CA of the same name: use this vCenter's CA (download it at /certs/download.zip)" :
 		"put the CA that signed it into VCenterCAFile (vCenter offers it at /certs/download.zip)";
 }
 

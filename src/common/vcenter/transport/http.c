@@ -45,7 +45,7 @@ int vs_vc_setup(struct vs_err *err)
 
 	pthread_once(&once, setup);
 	return setup_rc == CURLE_OK ? 0 :
-		vs_err_set(err, VS_E_BUG, "libcurl can't be set up: %s",
+		vs_err_set(err, VS_E_BUG, "libcurl cannot be set up: %s",
 			   curl_easy_strerror(setup_rc));
 }
 
@@ -56,7 +56,7 @@ int vs_vcx_http_init(struct vcx_http *http, struct vs_err *err)
 		return -1;
 	http->multi = curl_multi_init();
 	if (!http->multi)
-		return vs_err_set(err, VS_E_BUG, "libcurl can't be set up");
+		return vs_err_set(err, VS_E_BUG, "libcurl cannot be set up");
 	curl_multi_setopt(http->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
 			  MAX_CONNECTIONS);
 	curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
@@ -413,13 +413,13 @@ static int transport_error(struct vcx_call *call, CURLcode rc,
 				  &verified);
 		why = vs_vcx_certificate_cause(rc, why, verified);
 		return vs_err_set(err, VS_E_CONFIG,
-			"the certificate of %s can't be verified (%s): %s",
+			"the certificate of %s cannot be verified (%s): %s",
 			url, why, vs_vcx_certificate_fix(why));
 	}
 	switch (rc) {
 	case CURLE_SSL_CACERT_BADFILE:
 		return vs_err_set(err, VS_E_CONFIG,
-			"VCenterCAFile %s can't be used to verify %s: %s",
+			"VCenterCAFile %s cannot be used to verify %s: %s",
 			call->http->ca_file ? call->http->ca_file : "(system)",
 			url, why);
 	case CURLE_COULDNT_RESOLVE_HOST:

@@ -160,7 +160,7 @@ enum vs_port_answer vs_port_check(const char *const argv[], int timeout_ms,
 		kill(-pid, SIGKILL);
 		ended(pid, now_ms() + KILLED_MS, &status);
 		snprintf(why, size,
-			 "%s did not answer within %d s: a card's driver hangs (dmesg in the guest tells)",
+			 "%s did not answer within %d s: a device driver hangs (see dmesg in the guest)",
 			 argv[0], timeout_ms / 1000);
 		return VS_PORT_WRONG;
 	}

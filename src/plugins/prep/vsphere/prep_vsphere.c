@@ -214,7 +214,7 @@ static void place_note(const job_env_t *job_env)
 				    job_env->spank_job_env_size, guest.node,
 				    &place);
 	if (vs_guest_place_write(known ? &place : NULL))
-		error("%s: JobId=%u: its steps will not be told where this VM is: %m",
+		error("%s: JobId=%u: its steps get no information about this VM: %m",
 		      plugin_type, VS_ENV_JOB(job_env));
 }
 
@@ -238,7 +238,7 @@ static void drain(const char *why)
 	msg.node_state = NODE_STATE_DRAIN;
 	msg.reason = reason;
 	if (slurm_update_node(&msg))
-		error("%s: slurmctld takes no reason for node %s: %m",
+		error("%s: slurmctld rejects the reason for node %s: %m",
 		      plugin_type, guest.node);
 	xfree(reason);
 }

@@ -28,7 +28,7 @@ void vs_refuse(const struct vs_test *t, const bitstr_t *nodes, uint32_t needs,
 		have = MIN(have, needs - !!needs);
 	else if (counts)
 		why = ", reserved for higher-priority jobs";
-	log_flag(SELECT_TYPE, "slurm-vsphere: %pJ must wait: %u of %u nodes%s%s",
+	log_flag(SELECT_TYPE, "slurm-vsphere: %pJ stays pending: %u of %u nodes%s%s",
 		 t->job_ptr, have, needs, counts ? "" : ": ", why);
 	a.lacks = kept ? VS_PENDING_TURN : VS_PENDING_VFS;
 	vs_cluster_core()->refused(&a, ids, n, needs, have, why);

@@ -89,7 +89,7 @@ static int end_some(const struct vs_test *t, const bitstr_t *nodes)
 					     victims, e.n, take);
 	for (size_t i = 0; i < e.n; i++) {
 		if (take[i]) {
-			info("slurm-vsphere: %pJ is to end for the VFs that %pJ lacks",
+			info("slurm-vsphere: %pJ is preempted for the VFs that %pJ needs",
 			     jobs[i], t->job_ptr);
 			preempt(t->preempted, jobs[i]);
 		}

@@ -42,7 +42,7 @@ VS_EXPORT int init(void)
 	if (vs_stock_is_loaded())
 		return SLURM_SUCCESS;
 	if (vs_stock_load()) {
-		error("%s: select/cons_tres of the same Slurm is not to be "
+		error("%s: select/cons_tres of the same Slurm cannot be "
 		      "loaded from PluginDir", plugin_type);
 		return SLURM_ERROR;
 	}
@@ -127,7 +127,7 @@ static int begin(job_record_t *job_ptr)
 	vs_start_query(&t);
 	if (core->job_begin(job_ptr->job_id, job_ptr->restart_cnt, ids, n,
 			    &err)) {
-		info("slurm-vsphere: %pJ cannot begin: %s", job_ptr, err.text);
+		info("slurm-vsphere: %pJ cannot start: %s", job_ptr, err.text);
 		a = vs_requesting_job_fill(&t);
 		core->refused(&a, ids, n, n, 0, err.text);
 		free_job_resources(&job_ptr->job_resrcs);
