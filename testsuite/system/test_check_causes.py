@@ -95,7 +95,7 @@ def encrypted(cluster):
 CAUSES = [
     (absent, "vCenter has no VM template of that name in datacenter \"DC0\"",
      [f"govc find / -type m -name '{T}'"]),
-    (unreadable, "it can't be read: the account of VCenterUser= needs Read-only",
+    (unreadable, "cannot be read: the account of VCenterUser= needs Read-only",
      [f"govc permissions.set -principal '{USERNAME}' -role ReadOnly "
       "-propagate=true /"]),
     (no_template, "the VM of that name is no template (yet)",

@@ -105,28 +105,28 @@ SENTENCES = {
          "for 3 at most (-N3), with no more tasks than they hold")),
     "one kind for too many": (
         ("-N9", "-C", "[sriov-roce|vmxnet3]"),
-        "9 nodes of partition both are asked for, but the hosts of vSphere can "
-        "hold 6 (a VF of sriov-roce each) when all of them are free: "
+        "9 nodes of partition both are asked for, but the vSphere hosts can run "
+        "6 (a VF of sriov-roce each) when all of them are free: "
         "ask for 6 at most (-N6)"),
     "more VMs than VFs": (
         ("-N7", "-C", "sriov-roce"),
-        "7 nodes of partition both are asked for, but the hosts of vSphere can "
-        "hold 6 (a VF of sriov-roce each) when all of them are free: "
+        "7 nodes of partition both are asked for, but the vSphere hosts can run "
+        "6 (a VF of sriov-roce each) when all of them are free: "
         "ask for 6 at most (-N6)"),
     "the same without a constraint": (
         ("-p", "roce", "-N8"),
-        "8 nodes of partition roce are asked for, but the hosts of vSphere can "
-        "hold 6 (a VF of sriov-roce each) when all of them are free: "
+        "8 nodes of partition roce are asked for, but the vSphere hosts can run "
+        "6 (a VF of sriov-roce each) when all of them are free: "
         "ask for 6 at most (-N6)"),
     "the same for tasks": (
         ("-p", "roce", "-n14"),
-        "7 nodes of partition roce are needed for its tasks, but the hosts of "
-        "vSphere can hold 6 (a VF of sriov-roce each) when all of them are free: "
+        "7 nodes of partition roce are needed for its tasks, but the vSphere "
+        "hosts can run 6 (a VF of sriov-roce each) when all of them are free: "
         "ask for no more tasks than 6 nodes hold"),
     "more than any partition may grow to": (
         ("-p", "roce", "-N20"),
-        "20 nodes of partition roce are asked for, but the hosts of vSphere can "
-        "hold 6 (a VF of sriov-roce each) when all of them are free: "
+        "20 nodes of partition roce are asked for, but the vSphere hosts can run "
+        "6 (a VF of sriov-roce each) when all of them are free: "
         "ask for 6 at most (-N6)"),
     "counts of a kind that is elsewhere": (
         ("-N4", "-p", "roce,eth", "-C", TWO),
@@ -135,12 +135,12 @@ SENTENCES = {
     "counts that are too high everywhere": (
         ("-C", "[sriov-roce*1&vmxnet3*4]"),
         "partition both has 3 nodes with \"vmxnet3\", and 4 are counted: "
-        "none of the partitions that are open to all will do; ask for fewer "
-        "nodes, or for another adapter"),
+        "no partition that is open to all users can run the job; ask for "
+        "fewer nodes, or for another adapter"),
     "counts beyond the VFs": (
         ("-C", "[sriov-roce*7&vmxnet3*1]"),
-        "7 nodes of partition both are counted, but the hosts of vSphere can "
-        "hold 6 (a VF of sriov-roce each) when all of them are free: "
+        "7 nodes of partition both are counted, but the vSphere hosts can run "
+        "6 (a VF of sriov-roce each) when all of them are free: "
         "count 6 at most"),
     "counts beyond -N": (
         ("-N2", "-C", TWO),
@@ -148,13 +148,13 @@ SENTENCES = {
         "count fewer"),
     "counts without brackets": (
         ("-N4", "-C", "sriov-roce*2&vmxnet3*2"),
-        "the constraint \"sriov-roce*2&vmxnet3*2\" can't be read: counts stand "
-        "in one pair of brackets, one for each kind (\"[a*2&b*1]\"), "
-        "alternatives of which all nodes take the same there without counts "
+        "the constraint \"sriov-roce*2&vmxnet3*2\" cannot be read: write "
+        "counts in one pair of brackets, one for each feature (\"[a*2&b*1]\"), "
+        "and alternatives that are the same for all nodes without counts "
         "(\"[a|b]\")"),
     "a named node of another kind": (
         ("-w", "vm001", "-C", "vmxnet3"),
-        "node vm001, which the job names, doesn't have \"vmxnet3\" (its adapter "
+        "node vm001, which the job names, does not have \"vmxnet3\" (its adapter "
         "is sriov-roce): name other nodes (-w), or none"),
 }
 
@@ -186,7 +186,7 @@ def test_a_node_that_is_named_and_excluded_is_slurms_to_refuse(cluster, adapter)
     node = "vm001" if adapter == "sriov-roce" else "vm009"
     r = cluster.run("sbatch", "-w", node, "-x", node, "-C", adapter, "--wrap",
                     "true")
-    assert "doesn't have" not in r.stderr and "adapter" not in r.stderr
+    assert "does not have" not in r.stderr and "adapter" not in r.stderr
     if r.returncode == 0:
         cluster.must("scancel", r.stdout.split()[-1])
 
@@ -279,7 +279,7 @@ def test_an_update_is_judged_as_the_job_would_be(cluster):
              "(one update may change several fields)"),
             (("features=sriov-roc",), "did you mean sriov-roce?"),
             (("partition=eth",), "no node of partition eth has \"sriov-roce\""),
-            (("numnodes=7-7",), "can hold 6"),
+            (("numnodes=7-7",), "can run 6"),
             (("partition=both", "features=vmxnet3", "numnodes=4-4"),
              "has 3 nodes with \"vmxnet3\", and 4 are asked for")):
         status, said = change(cluster, job, *what)
@@ -314,7 +314,7 @@ def test_what_is_down_with_its_host_counts(cluster):
     wait_for("the core sees it", 20, lambda: any(
         h["state"] == "disconnected" for h in cluster.svf("hosts")["hosts"]))
     let_through(cluster, "-N6", "-C", "sriov-roce")
-    assert "can hold 6" in refused(cluster, "-N7", "-C", "sriov-roce")
+    assert "can run 6" in refused(cluster, "-N7", "-C", "sriov-roce")
     cluster.do("hostState", host=HOSTS[0], state="connected")
     cluster.do("outage", duration="60s", how="refuse")
     cluster.do("cutConnections")
@@ -347,7 +347,7 @@ def test_after_a_reconfigure_with_other_nodes_it_knows_which_are_which(cluster):
                         "true")
         if r.returncode == 0:
             cluster.run("scancel", r.stdout.split()[-1])
-        return "can hold 6" in r.stderr
+        return "can run 6" in r.stderr
     wait_for("the hosts' capacity is known again", 20, knows)
     let_through(cluster, "-N3", "-C", "vmxnet3")
 

@@ -121,7 +121,7 @@ static void what_slurm_cannot_read_is_explained(void **state)
 	(void)state;
 	constrain("sriov-roce");
 	w.rc = ESLURM_INVALID_FEATURE;
-	refused(ESLURM_INVALID_FEATURE, "counts stand in one pair of brackets");
+	refused(ESLURM_INVALID_FEATURE, "write counts in one pair of brackets");
 }
 
 /* ---- nodes --------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static void what_is_too_large_for_a_partition_is_slurms_affair(void **state)
 	goes();
 	assert_true(w.asked == 1 && w.more);
 	w.vfs = 4;
-	refused(NEVER, "can hold 4");
+	refused(NEVER, "can run 4");
 	slurm_conf.enforce_part_limits = PARTITION_ENFORCE_ALL;
 	goes();
 }
@@ -194,9 +194,9 @@ static void the_hosts_hold_no_more_than_they_do(void **state)
 	goes();
 	assert_false(w.more);
 	desc.min_nodes = 4;
-	refused(NEVER, "can hold 3 (a VF of sriov-roce each)");
+	refused(NEVER, "can run 3 (a VF of sriov-roce each)");
 	w.vfs = 0;
-	refused(NEVER, "no host of vSphere can ever hold a VM");
+	refused(NEVER, "no vSphere host can ever run a VM");
 }
 
 static void others_nodes_need_no_vm(void **state)
@@ -211,7 +211,7 @@ static void others_nodes_need_no_vm(void **state)
 	w.vfs = 3;
 	goes();
 	desc.min_nodes = 6;
-	refused(NEVER, "can hold 5");
+	refused(NEVER, "can run 5");
 	desc.min_nodes = 20;		/* it may get more of the others' */
 	goes();
 }
@@ -334,7 +334,7 @@ static void counts_without_brackets_are_of_each_node(void **state)
 	desc.features = (char *)"sriov-roce*2&vmxnet3*2";
 	reads("sriov-roce", FEATURE_OP_AND, 2, 0);
 	reads("vmxnet3", FEATURE_OP_END, 2, 0);
-	refused(ESLURM_INVALID_FEATURE, "counts stand in one pair of brackets");
+	refused(ESLURM_INVALID_FEATURE, "write counts in one pair of brackets");
 }
 
 static void of_what_is_not_certain_nothing_is_said(void **state)
@@ -518,7 +518,7 @@ static void a_named_node_that_is_excluded_has_its_adapter(void **state)
 	desc.exc_nodes = (char *)"1";
 	goes();
 	desc.req_nodes = (char *)"14";		/* 4 has vmxnet3 */
-	refused(NEVER, "doesn't have \"sriov-roce\" (its adapter is vmxnet3)");
+	refused(NEVER, "does not have \"sriov-roce\" (its adapter is vmxnet3)");
 }
 
 /* Six nodes are asked for, four are there, the hosts hold three. */

@@ -18,7 +18,7 @@
 #include "feasibility.h"
 
 VS_EXPORT const char plugin_name[] =
-	"Clear words for jobs that vSphere's nodes can never run";
+	"Clear errors for jobs that vSphere's nodes can never run";
 VS_EXPORT const char plugin_type[] = "job_submit/vsphere";
 VS_EXPORT const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
@@ -62,8 +62,8 @@ VS_EXPORT int job_submit(job_desc_msg_t *desc, uint32_t submit_uid,
 
 	if (vs_job_env_replace(&desc->spank_job_env, &desc->spank_job_env_size,
 			       vs_assignment_env_managed, NULL, 0))
-		info("%s: uid=%u sent " VS_ASSIGNMENT_ENV
-		     "* variables, which only slurm-vsphere may write: dropped",
+		info("%s: uid=%u sent " VS_ASSIGNMENT_ENV "* variables, which "
+		     "only slurm-vsphere may set: dropped",
 		     plugin_type, submit_uid);
 	vs_request_read_new(&w, desc);
 	return answer(&w, err_msg);

@@ -99,8 +99,8 @@ static void elsewhere(const struct vs_case *c, char sentence[VS_SENTENCE])
 		return;
 	}
 	sentence[len] = '\0';
-	add(sentence, ": none of the partitions that are open to all will do; "
-	    "ask for fewer nodes, or for another adapter");
+	add(sentence, ": no partition that is open to all users can run the "
+		      "job; ask for fewer nodes, or for another adapter");
 }
 
 /* ---- sentences -------------------------------------------------------------------- */
@@ -162,10 +162,10 @@ int vs_message_unread(const struct vs_case *c, char sentence[VS_SENTENCE])
 	struct vs_finding f = { .words = c->w->features };
 	char words[VS_NAME_CLEAN_LEN];
 
-	snprintf(sentence, VS_SENTENCE, "the constraint \"%s\" can't be read: "
-		 "counts stand in one pair of brackets, one for each kind "
-		 "(\"[a*2&b*1]\"), alternatives of which all nodes take the same "
-		 "there without counts (\"[a|b]\")", constraint(&f, words));
+	snprintf(sentence, VS_SENTENCE, "the constraint \"%s\" cannot be read: "
+		 "write counts in one pair of brackets, one for each feature "
+		 "(\"[a*2&b*1]\"), and alternatives that are the same for all "
+		 "nodes without counts (\"[a|b]\")", constraint(&f, words));
 	return ESLURM_INVALID_FEATURE;
 }
 
@@ -267,14 +267,14 @@ static void say_hosts(const struct vs_case *c, const struct vs_finding *f,
 	const struct vs_vm_type *k = f->kind;
 
 	if (!f->have) {
-		add(sentence, "no host of vSphere can ever hold a VM of partition "
-		    "%s%s%s: use another partition, or ask your administrator "
-		    "(svf hosts --pfs shows why)", f->part->name,
+		add(sentence, "no vSphere host can ever run a VM of partition "
+			      "%s%s%s: use another partition, or ask your "
+			      "administrator (svf hosts --pfs shows why)", f->part->name,
 		    k ? ", adapter " : "", k ? c->o->adapters[k->adapter] : "");
 		return;
 	}
-	add(sentence, "%u nodes of partition %s %s, but the hosts of vSphere "
-	    "can hold %u", f->need, f->part->name, asked(c, f), f->have);
+	add(sentence, "%u nodes of partition %s %s, but the vSphere hosts can "
+		      "run %u", f->need, f->part->name, asked(c, f), f->have);
 	if (k && k->cards > 1)
 		add(sentence, " (%d VFs of %s each)", k->cards,
 		    c->o->adapters[k->adapter]);
@@ -290,8 +290,8 @@ static void say_named(const struct vs_case *c, const struct vs_finding *f,
 	const struct vs_vm_type *k = &c->o->kinds[f->node];
 	char words[VS_NAME_CLEAN_LEN];
 
-	add(sentence, "node %s, which the job names, doesn't have \"%s\" (its "
-	    "adapter is %s): name other nodes (-w), or none",
+	add(sentence, "node %s, which the job names, does not have \"%s\" "
+		      "(its adapter is %s): name other nodes (-w), or none",
 	    node_record_table_ptr[f->node]->name, constraint(f, words),
 	    c->o->adapters[k->adapter]);
 }
@@ -329,9 +329,9 @@ int vs_message_write(const struct vs_case *c, const struct vs_finding *f,
 		    "nodes: submit with --exclusive", f->part->name);
 		break;
 	case VS_LICENSES:
-		add(sentence, "the VFs of partition %s are counted by licenses, "
-		    "which leaves no room for alternative ones: ask for one of "
-		    "\"%s\" (-L)", f->part->name,
+		add(sentence, "the VFs of partition %s are counted by "
+			      "licenses, so alternative licenses are not "
+			      "possible: ask for one of \"%s\" (-L)", f->part->name,
 		    vs_name_clean(c->w->licenses, strlen(c->w->licenses),
 				  words));
 		return ESLURM_INVALID_LICENSES;
