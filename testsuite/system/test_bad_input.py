@@ -253,8 +253,8 @@ FLAWS = {
                 "clock"),
     "early": ("not yet valid", "correct slurmctld's clock, or vCenter's"),
     "otherName": ("name", "set VCenter= to a name that the certificate has"),
-    "otherKey": (".*", r"VCenterCAFile has another CA of the same name: take this "
-                 r"vCenter's \(it offers it at /certs/download\.zip\)")}
+    "otherKey": (".*", r"VCenterCAFile has another CA of the same name: use this "
+                 r"vCenter's CA \(download it at /certs/download\.zip\)")}
 
 
 @pytest.mark.parametrize("flaw", FLAWS)

@@ -47,8 +47,8 @@ def test_jobs_whose_vm_somebody_switches_off_run_again(cluster):
     cluster.do("powerOff", vm="vm001")
     cluster.do("powerOff", vm="vm003")
     # Or slurmctld was done with it before svf was asked.
-    wait_for("svf says what the second run waits for", 40, lambda: "to end the"
-             " job whose VM was switched off" in cluster.svf(
+    wait_for("svf says what the second run waits for", 40, lambda: "ending the"
+             " job whose VM was powered off" in cluster.svf(
                  "why", str(one))["text"] or "began 1" in cluster.output(one))
     go.touch()
     # Others needn't wait.

@@ -91,7 +91,7 @@ def test_a_lost_cluster_id_owns_nothing_until_adopted(cluster):
     assert "1 VMs are adopted" in cluster.must("svf", "adopt")
     cluster.wait_job(job, 60)
     r = cluster.run("svf", "adopt")
-    assert r.returncode == 1 and "ours already" in r.stderr
+    assert r.returncode == 1 and "manages VM" in r.stderr
 
 
 @pytest.mark.parametrize("args, text", [

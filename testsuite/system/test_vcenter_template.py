@@ -228,9 +228,9 @@ def test_a_beat_that_is_refused_for_what_is_gone_is_heard_too(pair):
 
 
 @pytest.mark.parametrize("what,says", [
-    ({"tpm": True}, "Template=rhel9: it has a virtual TPM: clones of it need a "
-                    "key provider and Cryptographer privileges"),
-    ({"encrypted": True}, "Template=rhel9: it is encrypted: clones of it need")])
+    ({"tpm": True}, "Template=rhel9: the template has a virtual TPM, whose clones "
+                    "need a key provider and Cryptographer privileges"),
+    ({"encrypted": True}, "Template=rhel9: the template is encrypted, and clones need")])
 def test_an_encrypted_template_is_not_cloned(pair, what, says):
     sim, live = pair
     gone(sim)

@@ -37,7 +37,7 @@ def test_the_hours_vms_are_used_up_and_said_so_until_the_hour_is_over(fresh):
              lambda: c.svf("status")["clones_hour"] == 2)
     assert c.svf("status")["clones_max"] == 2
     wait_for("it is told", 10, lambda: any(
-        "MaxClonesPerHour=2: so many" in n for n in notes(c)))
+        "MaxClonesPerHour=2 VMs were created" in n for n in notes(c)))
     waits = c.sbatch("-N3", script="true")
     wait_for("the reason says what, and until when", 20, lambda:
              "MaxClonesPerHour=2 is reached until" in reason_of(c, waits))
@@ -259,7 +259,7 @@ def test_a_library_items_vm_template_is_a_template_as_any_other(fresh):
     c.must("scontrol", "reconfigure")
     job = c.sbatch("-N1", "-w", "vm002", script="true")
     wait_for("the way out is said", 40, lambda: "an item of a content library "
-             "deployed there: govc library.deploy" in
+             "(govc library.deploy)" in
              c.svf("why", str(job))["text"])
     assert c.job_state(job) == "PENDING"
 

@@ -319,7 +319,7 @@ def test_a_drained_node_that_slurm_keeps_on_is_told_of_once(fresh):
     words = "node=vm001 stays on though "
     wait_for("it is told", 30, lambda: words in c.ctld_log())
     line, = [ln for ln in c.ctld_log().splitlines() if words in ln]
-    assert "somebody else has drained it" in line
+    assert "someone else drained the node" in line
     assert "SuspendExcNodes, -Parts or -States" in line
     # Turns of the engine that look at it again.
     c.must("scontrol", "update", "nodename=vm001", "reason=blower")

@@ -179,7 +179,7 @@ static void one_that_lost_its_card_is_no_nodes_fault(void **st)
 	p->has_card = false;
 	fake_show(p);
 	flags("vm1", BOOT);
-	waits_for_somebody("vm1", "has not the cards of its clones");
+	waits_for_somebody("vm1", "no longer has the NICs of its clones");
 	assert_int_equal(fake_sent[FAKE_INSTANT], 0);
 	assert_int_equal(job_begin(8, "vm2", NULL), -1);
 	vs_log_to(NULL);

@@ -120,7 +120,7 @@ static void a_template_with_a_passthrough_card_is_told(void **st)
 	ready();
 	fake_tell(template_changed, &t);
 	assert_non_null(strstr(core_capacity()[0].missing,
-			       "forbids Clone=linked"));
+			       "Clone=linked does not allow"));
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
 	t.passthrough = 0;
 	fake_tell(template_changed, &t);

@@ -91,11 +91,11 @@ static void what_was_made_keeps_new_jobs_waiting(void **st)
 	(void)st;
 	begin_with(4, 2, "warm");
 	bring_up(7, "vm1");
-	assert_false(told_that("MaxClonesPerHour=2: so many"));
+	assert_false(told_that("MaxClonesPerHour=2 VMs were created in the last hour: jobs"));
 	bring_up(8, "vm2");
 	turn();
 	assert_int_equal(vs_clones_hour(), 2);
-	assert_true(told_that("MaxClonesPerHour=2: so many"));
+	assert_true(told_that("MaxClonesPerHour=2 VMs were created in the last hour: jobs"));
 	assert_non_null(strstr(barred("vm3"), "MaxClonesPerHour=2 is reached until"));
 	assert_int_equal(job_begin(9, "vm3", NULL), -1);
 	/* an existing VM needs no clone: its node isn't blocked */

@@ -367,7 +367,7 @@ static char left_line[256];
 static void keep_left(enum vs_log_level level, const char *line)
 {
 	(void)level;
-	if (strstr(line, " left out"))
+	if (strstr(line, " not counted"))
 		vs_strlcpy(left_line, line, sizeof(left_line));
 }
 

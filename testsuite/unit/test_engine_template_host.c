@@ -124,9 +124,9 @@ static void what_is_missing_else_is_said_first(void **state)
 	begin_linked_on_second();
 	fake_tell(template_changed, &t);
 	host_is("host-2", false);
-	assert_non_null(strstr(core_capacity()[0].missing, "forbids Clone=linked"));
+	assert_non_null(strstr(core_capacity()[0].missing, "Clone=linked does not allow"));
 	host_is("host-2", true);
-	assert_non_null(strstr(core_capacity()[0].missing, "forbids Clone=linked"));
+	assert_non_null(strstr(core_capacity()[0].missing, "Clone=linked does not allow"));
 }
 
 static void warm_vms_and_those_that_are_off_serve(void **state)

@@ -235,8 +235,8 @@ static void one_page_in_two_formats(void **state)
 	expect(GET "Accept: application/openmetrics-text\r\n\r\n",
 	       "HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text; version=1.0.0;",
 	       "\r\n\r\noooo");
-	expect("PUT /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 ", "answered here\n");
-	expect("GET /x HTTP/1.1\r\n\r\n", "HTTP/1.1 404 ", "answered here\n");
+	expect("PUT /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 ", "answers GET /metrics only\n");
+	expect("GET /x HTTP/1.1\r\n\r\n", "HTTP/1.1 404 ", "answers GET /metrics only\n");
 }
 
 static void a_page_serves_all_who_ask_within_a_second(void **state)

@@ -143,7 +143,7 @@ static void hidden_partitions_are_named_to_nobody(void **state)
 	part("eth")->state_up = PARTITION_DOWN;
 	constrain("vmxnet3");
 	desc.partition = (char *)"roce";
-	refused(NEVER, "none of the partitions that are open to all");
+	refused(NEVER, "no partition that is open to all users can run the job");
 	assert_null(strstr(said, "hidden"));
 }
 
