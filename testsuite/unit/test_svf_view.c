@@ -302,9 +302,9 @@ static void each_verb_says_what_it_is_and_its_fields(void **state)
 	assert_int_equal(svf("hosts --help"), 0);
 	expect_in(out, "\n   leaf        its leaf switch");
 	expect_in(out, "\n  *free        the rest");
+	expect_in(out, "\nFields of -O and --sort with --pfs:\n");
 	assert_int_equal(svf("jobs --help"), 0);
 	expect_in(out, "\n  *provisioning\n               nodes that are not up yet");
-	expect_in(out, "\nFields of -O and --sort with --pfs:\n");
 }
 
 /* With the same exit code as without. */
