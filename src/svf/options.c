@@ -284,5 +284,8 @@ int svf_line_read(struct svf_line *l, int argc, char **argv)
 			 l->v->name, l->v->words && l->s.argc ? " " : "",
 			 l->v->words && l->s.argc ? l->s.argv[0] : "");
 	l->s.command = l->command;
-	return l->v || l->help || l->version ? 0 : svf_try();
+	if (l->v || l->help || l->version)
+		return 0;
+	fputs("svf: a verb is expected, such as hosts, nodes or jobs\n", stderr);
+	return svf_try();
 }

@@ -329,7 +329,7 @@ static void a_wrong_command_line_is_exit_2(void **state)
 static void an_option_that_is_none_is_refused_as_getopt_does(void **state)
 {
 	static const struct { const char *words, *says; } bad[] = {
-		{ "", "" },
+		{ "", "svf: a verb is expected, such as hosts, nodes or jobs\n" },
 		{ "hosts --jsn", "svf: unrecognized option '--jsn'\n" },
 		{ "--jsn hosts", "svf: unrecognized option '--jsn'\n" },
 		{ "hosts -Q", "svf: invalid option -- 'Q'\n" },
