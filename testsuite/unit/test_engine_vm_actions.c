@@ -180,6 +180,9 @@ static void what_is_not_on_can_not_go_off(void **st)
 	goes_off();
 	must_do("evict", "vm1", "nothing");
 	assert_string_equal(said, "its VM is off already");
+	must_do("evict-on", "vm1", "nothing");
+	assert_non_null(strstr(said, "starts on that host next"));
+	assert_string_not_equal(node("vm1")->orders.wish, "");
 }
 
 static void nothing_is_done_for_a_list_with_an_unknown_node(void **st)

@@ -149,7 +149,9 @@ static void give(struct vs_core *c, struct vs_node *n,
 	on = vm && vm->power != VS_POWER_OFF;
 	if (no || !vm || (!on && !rebuild)) {
 		vs_jb_str(row, "did", no ? "refused" : "nothing");
-		vs_jb_str(row, "text", no ? no : vm ? "its VM is off already" :
+		vs_jb_str(row, "text", no ? no :
+			  vm && order->wish[0] ? "its VM is off already, and starts on that host next if the host has capacity" :
+			  vm ? "its VM is off already" :
 			  n->op.kind == VS_OP_CLONE ?
 			  "its VM is being cloned now" :
 			  "the node has no VM: one is cloned when a job needs it");
