@@ -62,7 +62,8 @@ def make_cluster():
     c = Cluster(None, nodes=8, inventory=world(
         hosts=[host(h, vfs=4) for h in HOSTS],
         vms=[foreign("somebody-elses-vm", HOSTS[0])], durations=DURATIONS))
-    c.slurm = {"SuspendTime": 8, "SuspendTimeout": 5}
+    c.slurm = {"SuspendTime": 8, "SuspendTimeout": 5,
+               "JobSubmitPlugins": "vsphere"}
     c.vsphere = {"ShutdownGrace": 5}
     return c
 
@@ -295,7 +296,8 @@ def keep(cluster, record):
     record.write("kept\n")
     tell("\nThe cluster stays up. In your shell:\n"
          f"  source {env}\n"
-         "then sbatch -C sriov-roce -N4 ..., squeue, sinfo, svf hosts, svf nodes.\n"
+         "then sbatch -C sriov-roce -N4 ..., squeue, sinfo, svf hosts, svf nodes,\n"
+         "and the commands of doc/user-guide.md and doc/operations/maintenance.md.\n"
          "contribs/demo.sh --stop ends it.")
 
 
@@ -354,7 +356,7 @@ def run(cluster, cache, keep_it):
         began = time.time()
         take_plugins(cluster)
         story(cluster)
-        tell(f"\nall of it was seen, in {time.time() - began:.0f} s")
+        tell(f"\neach step succeeded, in {time.time() - began:.0f} s")
         if keep_it:
             keep(cluster, record)
             return 0
