@@ -502,7 +502,7 @@ def test_an_operator_in_slurmdbd_may_give_orders(cluster):
                  "adminlevel=operator")
     try:
         wait_for("the order is obeyed", 20, lambda: order().returncode == 0)
-        assert state() == "drained"
+        assert state() in ("draining", "drained")   # VMs of earlier tests may be on
     finally:
         cluster.must("sacctmgr", "-i", "modify", "user", USER2, "set",
                      "adminlevel=none")

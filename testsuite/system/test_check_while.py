@@ -355,7 +355,7 @@ def test_commands_and_rights_are_for_operators(cluster):
 def test_the_codes_are_told_without_slurmctld(cluster):
     table = json.loads(cluster.run(
         "env", "SVF_CONTROL=127.0.0.1:1", "svf", "--json", "check",
-        "--codes").stdout)
+        "--codes").stdout)["codes"]
     assert len({c["code"] for c in table}) == len(table) > 50
     assert all(c["why"].endswith(".") and not c["what"].endswith(".")
                for c in table)
