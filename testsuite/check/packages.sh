@@ -47,12 +47,12 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 		holds $d/slurm-vsphere-guest$s /usr/sbin/slurm-vsphere-guest \
 			/usr/sbin/slurm-vsphere-port $u/slurm-vsphere-identity.service \
 			$u/slurm-vsphere-slurmd.service $m/man8/slurm-vsphere-guest.8 || rc=1
+		mapfile -t schemas < <(cd "$VS_TOP/src/svf/schema" && printf '%s\n' *.json)
 		holds $d/slurm-vsphere-client$s /usr/bin/svf $m/man1/svf.1 \
 			$m/man5/vsphere.conf.5 $m/man7/slurm-vsphere.7 \
 			$m/man7/svf-check-codes.7 \
 			/usr/share/bash-completion/completions/svf \
-			$(cd "$VS_TOP/src/svf/schema" &&
-				printf '/usr/share/slurm-vsphere/schema/%s ' *.json) \
+			"${schemas[@]/#/\/usr\/share\/slurm-vsphere\/schema\/}" \
 			/usr/share/zsh/site-functions/_svf || rc=1
 	}
 	return $rc

@@ -27,6 +27,7 @@ upgrade_commits() {
 earlier_built() { # COMMIT
 	local dir=$VS_CACHE/earlier/$1
 	(
+		# shellcheck disable=SC2034 # what build() reads
 		VS_TOP=$dir vs_builds='' vs_made=() vs_configure=(--enable-debug)
 		if [ ! -e "$dir/.vs-whole" ]; then
 			rm -rf "$dir" && mkdir -p "$dir"

@@ -357,7 +357,7 @@ def test_the_codes_are_told_without_slurmctld(cluster):
         "env", "SVF_CONTROL=127.0.0.1:1", "svf", "--json", "check",
         "--codes").stdout)["codes"]
     assert len({c["code"] for c in table}) == len(table) > 50
-    assert all(c["why"].endswith(".") and not c["what"].endswith(".")
+    assert all(c["reason"].endswith(".") and not c["description"].endswith(".")
                for c in table)
     assert HARD <= {c["code"] for c in table if c["severity"] == "hard"}
     out = cluster.must("svf", "check", "--codes", "-O", "code,severity",

@@ -187,7 +187,7 @@ def test_slurmctld_goes_away_and_comes_back(cluster):
         try:
             t.wait_screen("that slurmctld is silent", lambda s: re.search(
                 r"slurmctld is silent since \d\d:\d\d:\d\d", t.lines[0]) and
-                "is not reachable" in s and "esx01" in s)
+                "does not answer" in s and "esx01" in s)
             t.type("h")                 # keys are heard
             t.wait_screen("help", lambda s: "Keys:" in s)
             t.type("h")

@@ -221,7 +221,7 @@ static void destroy_is_for_nodes_that_are_never_shared(void **state)
 	stage_partition("shared", "0", false);
 	assert_null(stage_nodes(text));
 	says("line 7: Retention=destroy");
-	says("partition shared of node vm1");
+	says("partition shared may share node vm1");
 	says("OverSubscribe=EXCLUSIVE");
 }
 

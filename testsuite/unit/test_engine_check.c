@@ -265,7 +265,7 @@ static void rights_that_no_start_needs_stop_none(void **st)
 
 	(void)st;
 	lacks_and_runs(&hot, VS_CHECK_RIGHTS_VMOTION,
-		       "lacks privileges on Folder=slurm: Resource.HotMigrate: VMs stay on a host");
+		       "lacks privileges on Folder=slurm: Resource.HotMigrate: VMs stay on a draining host");
 }
 
 static void a_right_of_a_kind_of_vms_stops_the_jobs_of_these(void **st)

@@ -283,7 +283,7 @@ static void a_clone_that_never_ends_does_not_stop_the_cluster(void **state)
 			 VS_AVAIL_NONE);
 	assert_int_equal(vs_job_begin(&vs_core, 8, 0, (int[]){ id("vm1") }, 1,
 				      &err), -1);
-	assert_non_null(strstr(err.text, "for a node that is not known"));
+	assert_non_null(strstr(err.text, "a clone for an unknown node is running"));
 	now += 4 * 60 * 1000;
 	turns(3);
 	assert_int_equal(fake_sent[FAKE_CLONE], 0);

@@ -454,7 +454,7 @@ static void ends(struct vs_vc *vc, int64_t *now, int objects)
 		vs_vc_iterate(vc, *now += 1000, 0, -1);
 	assert_int_equal(downs, 1);
 	assert_int_equal(last_down, VS_E_RETRY);
-	if (!strstr(last_words, "has no end"))
+	if (!strstr(last_words, "is too long"))
 		fail_msg("%s", last_words);
 	assert_int_equal(asked, objects ? VCX_OBJECTS_MAX / objects + 1 :
 			 VCX_PAGES_MAX + 1);

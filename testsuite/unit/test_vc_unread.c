@@ -279,7 +279,7 @@ static void many_are_said_in_few_lines(void **state)
 	assert_int_equal(lines, 8);
 	vs_inv_retry_blocked(inv);
 	assert_int_equal(lines, 9);
-	assert_non_null(strstr(said, "can't be read, 32 times more\n"));
+	assert_non_null(strstr(said, "cannot be read, 32 more times\n"));
 	vs_inv_retry_blocked(inv);
 	assert_int_equal(lines, 9);
 }
