@@ -98,12 +98,12 @@ CAUSES = [
     (unreadable, "cannot be read: the account of VCenterUser= needs Read-only",
      [f"govc permissions.set -principal '{USERNAME}' -role ReadOnly "
       "-propagate=true /"]),
-    (no_template, "the VM of that name is no template (yet)",
+    (no_template, "the VM of that name is not a template",
      [f"govc vm.markastemplate {T}"]),
-    (with_tpm, "it has a virtual TPM",
+    (with_tpm, "the template has a virtual TPM",
      [f"govc vm.markasvm -host HOST {T}", f"govc device.remove -vm {T} DEVICE",
       f"govc vm.markastemplate {T}"]),
-    (encrypted, "it is encrypted",
+    (encrypted, "the template is encrypted",
      [f"govc vm.markasvm -host HOST {T}", "an unencrypted one for it and its",
       f"govc vm.markastemplate {T}"]),
 ]

@@ -172,8 +172,8 @@ def test_a_slurmctld_that_is_started_again_and_again_locks_no_account(cluster):
         cluster.kill_slurmctld()
         seen = len(cluster.ctld_log())
         cluster.start_slurmctld()
-        wait_for("it is said", 20, lambda s=seen: "before this start: tried "
-                 "again in" in cluster.ctld_log()[s:])
+        wait_for("it is said", 20, lambda s=seen: "before this start: the "
+                 "login is tried again in" in cluster.ctld_log()[s:])
     assert cluster.counters()["failedLogins"] == before + 1
     cluster.must("svf", "reconcile")        # an operator's word is one try
     wait_for("it is tried", 20, lambda: cluster.counters()[

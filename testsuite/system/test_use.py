@@ -117,7 +117,7 @@ def on_the_first(c, **jobs):
 def test_jobs_go_on_while_their_host_is_emptied(cluster):
     c = cluster
     jobs = on_the_first(c, eth=ETH, rdma=RDMA, roce=VF)
-    plan = {r["node"]: r["will"] for r in c.svf("host", "plan", E1)["nodes"]}
+    plan = {r["node"]: r["will"] for r in c.svf("host", "drain", "--dry-run", E1)["nodes"]}
     assert plan == {ETH: "move", RDMA: "move", VF: "stay"}
     said = c.svf("host", "drain", E1, json_out=False)
     assert re.search(rf"{ETH} +{jobs[ETH].id} +move", said), said
@@ -257,11 +257,11 @@ def test_a_host_with_a_suspended_vm_is_not_empty(cluster):
         n["vm_state"] for n in c.svf("nodes")["nodes"]
         if n["node"] == ETH) == "suspended")
     plan = c.must("svf", "host", "drain", "--dry-run", at)
-    assert any(ETH in line and "it is suspended" in line
+    assert any(ETH in line and "the VM is suspended" in line
                for line in plan.splitlines()), plan
     c.must("svf", "host", "drain", at)
     reason = wait_for("its node says why", 30, lambda: next(
-        (r for r in [drains(c).get(ETH, "")] if "it is suspended" in r), None))
+        (r for r in [drains(c).get(ETH, "")] if "the VM is suspended" in r), None))
     assert "the VM stays until the job ends" in reason, reason
     shown = next(h for h in c.svf("hosts")["hosts"] if h["host"] == at)
     assert "1 VM is suspended" in str(shown), shown

@@ -117,7 +117,7 @@ def test_an_image_that_is_still_being_built_is_not_cloned(pair):
     t = beat(live)["template"]
     assert t["moid"] == ""
     assert t["missing"].startswith(
-        "Template=rhel9: the VM of that name is no template (yet)")
+        "Template=rhel9: the VM of that name is not a template")
     sim.do("markTemplate", vm="rhel9")
     t = beat(live)["template"]
     assert t["moid"] == sim.vm("rhel9")["moid"] and "missing" not in t

@@ -121,7 +121,7 @@ def test_vms_lie_on_their_hosts_own_datastores(fresh):
     c = fresh(nodes=6, inventory=local_world(), vsphere={
         **LOCAL, "AllowMoreNodesThanVFs": "yes"})
     wait_for("the host without one is named", 20, lambda: any(
-        "esx03.example.org sees none of Datastore=local-1,local-2" in n
+        "esx03.example.org mounts no datastore of Datastore=local-1,local-2" in n
         for n in notes(c)))
     c.wait_job(c.sbatch("-N4", script="srun true"), 60)
     assert sorted(where(c).values()) == [("esx01", "local-1")] * 2 + [
@@ -229,9 +229,9 @@ def test_jobs_of_an_encrypted_template_wait_and_others_run(fresh):
     c.start()
     c.wait_ready()
     job = c.sbatch("-N1", "-p", "tpm", script="true")
-    wait_for("why", 30, lambda: "Template=sealed: it has a virtual TPM" in
+    wait_for("why", 30, lambda: "Template=sealed: the template has a virtual TPM" in
              c.svf("why", str(job))["text"])
-    wait_for("squeue's reason", 30, lambda: "it has a virtual TPM" in
+    wait_for("squeue's reason", 30, lambda: "the template has a virtual TPM" in
              reason_of(c, job))
     c.wait_job(c.sbatch("-N2", script="true"), 60)
     assert c.job_state(job) == "PENDING"
