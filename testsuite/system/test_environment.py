@@ -95,7 +95,7 @@ def test_who_wants_none_of_it_gets_none(cluster):
         "-N1", "-w", "vm001", script=f"srun --vsphere-env=no {SAY}"))
     assert said(out) == {"vm001": {}}
     wrong = cluster.run("srun", "--vsphere-env=maybe", "true")
-    assert wrong.returncode and "yes or no is expected" in wrong.stderr
+    assert wrong.returncode and "expected yes or no" in wrong.stderr
 
 
 def test_without_rdma_no_library_is_told_of_a_device(cluster):
