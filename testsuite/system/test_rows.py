@@ -209,7 +209,7 @@ def run_rows(c):
     s.books, s.rows = books(c), hosts_rows(c)
     s.hosts = c.svf("hosts")["hosts"]
     s.columns = c.must("svf", "hosts", "-h", "-O",
-                       "host,pfs,vfs,ours,free,devices")
+                       "host,pfs,vfs,managed,free,devices")
     s.page = wait_for("the metrics have it", 20, lambda: (
         lambda p: value(p, "devices", state="ours") and p)(
             families(c.metrics_port)))
