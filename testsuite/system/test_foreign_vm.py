@@ -29,7 +29,7 @@ def taken(cluster):
 
 
 def told(text):
-    return PATH in text and "rename it, or move it" in text
+    return PATH in text and "rename that VM, or move it" in text
 
 
 def test_it_is_shown_wherever_one_looks(cluster, taken):
