@@ -265,7 +265,7 @@ static void equal_configurations_have_equal_hashes(void **state)
 static void say_another(const struct vs_conf_key *k, void *slot, int by)
 {
 	if (k->type == VS_CONF_INT || k->type == VS_CONF_HEX ||
-	    k->type == VS_CONF_SHARES)
+	    k->type == VS_CONF_SHARES || k->type == VS_CONF_OPTIONS)
 		*(int *)slot += by;
 	else if (k->type == VS_CONF_MB || k->type == VS_CONF_AMOUNT)
 		*(int64_t *)slot += by;
@@ -294,6 +294,7 @@ static void every_key_counts_in_the_hash(void **state)
 			k->type == VS_CONF_HEX ||
 			k->type == VS_CONF_AMOUNT ||
 			k->type == VS_CONF_SHARES ||
+			k->type == VS_CONF_OPTIONS ||
 			k->type == VS_CONF_MB || k->type == VS_CONF_BOOL;
 		char *was = number ? NULL : *(char **)slot, word[] = "another";
 
