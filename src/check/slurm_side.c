@@ -62,15 +62,6 @@ static const char *nodes_of(const char *partition)
 	return NULL;
 }
 
-static int64_t memory_of(const struct vs_conf_partition *p, uint64_t real)
-{
-	int64_t over = p->memory_overhead_mb;
-
-	if (over < 0)
-		over = 256 + (int64_t)real / 32;
-	return ((int64_t)real + over + 3) / 4 * 4;
-}
-
 static void node_add(struct vs_conf *conf, const struct vs_conf_partition *p,
 		     const slurm_conf_node_t *line, const char *name)
 {
@@ -84,7 +75,7 @@ static void node_add(struct vs_conf *conf, const struct vs_conf_partition *p,
 	*n = (struct vs_conf_node) {
 		.name = vs_strdup(name), .partition = vs_strdup(p->name),
 		.adapter = vs_strdup(p->adapter), .vcpus = line->cpus,
-		.memory_mb = memory_of(p, line->real_memory),
+		.memory_mb = vs_conf_memory_mb(p, line->real_memory),
 	};
 }
 

@@ -87,19 +87,20 @@ static void a_call_under_way_ends_and_none_follows(void **st)
 	assert_int_equal(fake_while_paused, 0);
 }
 
-/* What was left of ProvisionTimeout when the pause began is left when it ends. */
-static void a_pause_is_no_part_of_a_prologs_time(void **st)
+/* A job's prolog waits, with 100 s of ProvisionTimeout left, when the pause begins. */
+static void pause_a_prolog(void)
 {
-	int one, most;
+	int one;
 
-	(void)st;
 	begin_cloning();
-	most = core_conf()->prolog_timeout_s;
 	one = id("vm1");
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
-	seconds(most - 100);
+	seconds(core_conf()->prolog_timeout_s - 100);
 	pause_all(WHY);
-	seconds(500);
+}
+
+static void ends_after_what_was_left(void)
+{
 	resume_all();
 	seconds(90);
 	assert_int_equal(said[VS_REQUEST_PROLOG], 0);
@@ -107,28 +108,26 @@ static void a_pause_is_no_part_of_a_prologs_time(void **st)
 	assert_int_equal(said[VS_REQUEST_PROLOG], 1);
 }
 
+/* What was left of ProvisionTimeout when the pause began is left when it ends. */
+static void a_pause_is_no_part_of_a_prologs_time(void **st)
+{
+	(void)st;
+	pause_a_prolog();
+	seconds(500);
+	ends_after_what_was_left();
+}
+
 /* Another operator's reason does not begin another pause. */
 static void nor_is_one_whose_reason_changes(void **st)
 {
-	int one, most;
-
 	(void)st;
-	begin_cloning();
-	most = core_conf()->prolog_timeout_s;
-	one = id("vm1");
-	vs_job_wait(&vs_core, 7, 0, &one, 1);
-	seconds(most - 100);
-	pause_all(WHY);
+	pause_a_prolog();
 	seconds(300);
 	pause_all("it takes longer");
 	assert_string_equal(vs_pause_get()->text,
 			    "paused by root: it takes longer");
 	seconds(300);
-	resume_all();
-	seconds(90);
-	assert_int_equal(said[VS_REQUEST_PROLOG], 0);
-	seconds(20);
-	assert_int_equal(said[VS_REQUEST_PROLOG], 1);
+	ends_after_what_was_left();
 }
 
 static void nor_of_the_time_for_a_node_that_no_job_waits_for(void **st)

@@ -342,7 +342,10 @@ const struct vs_conf_key vs_conf_keys[] = {
 const size_t vs_conf_nkeys = VS_COUNT(vs_conf_keys);
 _Static_assert(VS_COUNT(vs_conf_keys) <= VS_CONF_KEYS, "raise VS_CONF_KEYS");
 
-static const struct { const char *key, *instead; } removed[] = {
+/* A key of before, and what its refusal says. */
+struct old_key { const char *key, *says; };
+
+static const struct old_key removed[] = {
 	{ "CloneParents", "write Clone=linked_per_host in the PartitionName lines for CloneParents=host, and nothing for CloneParents=datastore" },
 	{ "CPUs", "the VMs' vCPUs are the node's CPUs= in slurm.conf" },
 	{ "Memory", "the VMs' memory is the node's RealMemory= in slurm.conf plus MemoryOverhead=" },
@@ -354,7 +357,7 @@ static const struct { const char *key, *instead; } removed[] = {
 };
 
 /* What to write instead. */
-static const struct { const char *key, *write; } renamed[] = {
+static const struct old_key renamed[] = {
 	{ "Username", "VCenterUser=" },
 	{ "PasswordFile", "VCenterPasswordFile=" },
 	{ "CAFile", "VCenterCAFile=" },
@@ -401,22 +404,24 @@ const char *vs_conf_value_renamed(const char *key, const char *value)
 	return NULL;
 }
 
+static const char *old_key_find(const struct old_key *rows, size_t n,
+				const char *key, size_t len)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(rows[i].key) == len &&
+		    !strncasecmp(rows[i].key, key, len))
+			return rows[i].says;
+	return NULL;
+}
+
 const char *vs_conf_key_renamed(const char *key, size_t len)
 {
-	for (size_t i = 0; i < VS_COUNT(renamed); i++)
-		if (strlen(renamed[i].key) == len &&
-		    !strncasecmp(renamed[i].key, key, len))
-			return renamed[i].write;
-	return NULL;
+	return old_key_find(renamed, VS_COUNT(renamed), key, len);
 }
 
 const char *vs_conf_key_removed(const char *key, size_t len)
 {
-	for (size_t i = 0; i < VS_COUNT(removed); i++)
-		if (strlen(removed[i].key) == len &&
-		    !strncasecmp(removed[i].key, key, len))
-			return removed[i].instead;
-	return NULL;
+	return old_key_find(removed, VS_COUNT(removed), key, len);
 }
 
 const char *vs_conf_level_name(enum vs_conf_level level)

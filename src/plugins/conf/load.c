@@ -34,6 +34,15 @@ char **vs_conf_expand_slurm(const char *list)
 	return names;
 }
 
+int64_t vs_conf_memory_mb(const struct vs_conf_partition *p, uint64_t real)
+{
+	int64_t over = p->memory_overhead_mb;
+
+	if (over < 0)
+		over = 256 + (int64_t)real / 32;
+	return ((int64_t)real + over + 3) / 4 * 4;
+}
+
 /* ---- what slurm.conf adds --------------------------------------------------- */
 
 /* slurmd's --conf-server for the guests: every controller there is. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vsphere.conf checked against slurm.conf, and Slurm's nodes brought together
- * with it. In slurmctld alone.
+ * with it. For processes that have Slurm's library: slurmctld, and what reads the
+ * file alone also slurm-vsphere-check.
  */
 #ifndef VS_PLUGINS_CONF_LOAD_H
 #define VS_PLUGINS_CONF_LOAD_H
@@ -45,6 +46,10 @@ void vs_conf_refused_free(struct vs_conf_refused *refused);
 
 /* The same for equal configurations. */
 uint64_t vs_conf_hash(const struct vs_conf *conf);
+
+/* The memory in MB of a VM for a node with that RealMemory, by the partition's rule:
+ * a multiple of 4, as vCenter wants. */
+int64_t vs_conf_memory_mb(const struct vs_conf_partition *p, uint64_t real);
 
 /* For vs_conf_fill(): Slurm's host lists. */
 char **vs_conf_expand_slurm(const char *list);

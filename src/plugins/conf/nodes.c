@@ -31,16 +31,6 @@ static bool has_feature(const char *features, const char *name)
 	return false;
 }
 
-/* A partition's memory rule for a node, in multiples of 4 MB as vCenter wants. */
-static int64_t memory_of(const struct vs_conf_partition *p, uint64_t real)
-{
-	int64_t over = p->memory_overhead_mb;
-
-	if (over < 0)
-		over = 256 + (int64_t)real / 32;
-	return ((int64_t)real + over + 3) / 4 * 4;
-}
-
 static bool same_word(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
@@ -199,7 +189,7 @@ static int add_node(struct vs_conf *conf, const struct vs_conf_file *f,
 	n->partition = vs_strdup(p->name);
 	n->adapter = vs_strdup(p->adapter);
 	n->vcpus = config->cpus;
-	n->memory_mb = memory_of(p, config->real_memory);
+	n->memory_mb = vs_conf_memory_mb(p, config->real_memory);
 	n->exclusive = exclusive;
 	n->dynamic = IS_NODE_DYNAMIC_NORM(node_ptr);
 	if (!vs_conf_hardware_node(p, n->vcpus, n->memory_mb, &why) &&

@@ -71,15 +71,9 @@ static int run_resume(const struct svf *s)
 {
 	VS_FREE char *text = NULL;
 	struct vs_jdoc doc;
-	int rc;
+	int rc = svf_no_arguments(s, "resume");
 
-	if (s->argc) {
-		fprintf(stderr, "svf: resume: nothing is expected after it, not %s\n",
-			s->argv[0]);
-		return SVF_USAGE;
-	}
-	rc = svf_request("pause-end", "", "", &doc);
-	if (rc)
+	if (rc || (rc = svf_request("pause-end", "", "", &doc)))
 		return rc;
 	text = svf_pause_text(vs_j_get(vs_j_root(&doc), "paused"));
 	return svf_finish(s, &doc, vs_asprintf(

@@ -7,7 +7,7 @@
 #include "verbs.h"
 #include "util/mem.h"
 
-static int no_arguments(const struct svf *s, const char *verb)
+int svf_no_arguments(const struct svf *s, const char *verb)
 {
 	if (!s->argc)
 		return SVF_OK;
@@ -94,7 +94,7 @@ static int confirm(const struct svf *s)
 
 static int run_reconcile(const struct svf *s)
 {
-	int rc = no_arguments(s, "reconcile");
+	int rc = svf_no_arguments(s, "reconcile");
 
 	return rc ? rc : s->flag ? confirm(s) :
 		svf_show(s, "reconcile", 0, "", print);
@@ -123,7 +123,7 @@ static int run_adopt(const struct svf *s)
 {
 	struct vs_jdoc doc;
 	struct vs_j top;
-	int rc = no_arguments(s, "adopt");
+	int rc = svf_no_arguments(s, "adopt");
 
 	if (rc || (rc = svf_request("adopt", "", "", &doc)))
 		return rc;

@@ -156,12 +156,9 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 
 static int run(const struct svf *s)
 {
-	if (s->argc) {
-		fprintf(stderr, "svf: status: nothing is expected after it, not %s\n",
-			s->argv[0]);
-		return SVF_USAGE;
-	}
-	return svf_show(s, "status", 0, "", print);
+	int rc = svf_no_arguments(s, "status");
+
+	return rc ? rc : svf_show(s, "status", 0, "", print);
 }
 
 const struct svf_verb svf_status = {

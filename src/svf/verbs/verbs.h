@@ -20,6 +20,8 @@ int64_t svf_start_parse(const char *text, int64_t now_s);
 #define SVF_REASON_MAX 120	/* vs_ctl_request.text */
 /* The end of an order: what came back in one line (taken) or as JSON. */
 int svf_finish(const struct svf *s, struct vs_jdoc *doc, char *line);
+/* SVF_OK, or SVF_USAGE after a line on standard error if words follow the verb. */
+int svf_no_arguments(const struct svf *s, const char *verb);
 /* The words from there on; free() it. */
 char *svf_args_join(const struct svf *s, int from, const char *between);
 bool svf_reason_fits(const char *verb, const char *text);	/* or says not */
