@@ -19,17 +19,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
 
 from cluster import Cluster, wait_for   # noqa: E402
 import aftermath                        # noqa: E402
-import daemons                          # noqa: E402
 import forms                            # noqa: E402
-import scratch                          # noqa: E402
+import private_clusters                 # noqa: E402
 import shards                           # noqa: E402
 from worlds import world                # noqa: E402
-
-# Slurm's own beats, shorter: they make most of what these tests wait for.
-Cluster.scheduler_parameters += ",batch_sched_delay=0"
-Cluster.slurmctld_parameters += ",power_save_interval=1"
-
-daemons.Daemon.late = staticmethod(aftermath.say_late)
 
 
 def pytest_cmdline_main(config):
@@ -37,9 +30,7 @@ def pytest_cmdline_main(config):
 
 
 def pytest_configure(config):
-    # An ended terminal must end the daemons too: exceptions unwind fixtures.
-    shards.interrupt_once()
-    scratch.make(config)
+    private_clusters.pytest_configure(config)
     config.addinivalue_line(
         "markers", "faults: runs with vCenter's faults flat and nested")
 
@@ -56,7 +47,7 @@ def fault_form(request, monkeypatch):
 
 
 def pytest_unconfigure(config):
-    scratch.remove(config)
+    private_clusters.pytest_unconfigure(config)
 
 
 def default_cluster():

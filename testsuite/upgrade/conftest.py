@@ -8,21 +8,7 @@ import sys
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "system"), str(TESTS / "lib")]
 
-from cluster import Cluster     # noqa: E402
-import aftermath                # noqa: E402
-import daemons                  # noqa: E402
-import scratch                  # noqa: E402
-import shards                   # noqa: E402
+from private_clusters import (   # noqa: E402
+    pytest_configure, pytest_unconfigure)
 
-Cluster.scheduler_parameters += ",batch_sched_delay=0"
-Cluster.slurmctld_parameters += ",power_save_interval=1"
-daemons.Daemon.late = staticmethod(aftermath.say_late)
-
-
-def pytest_configure(config):
-    shards.interrupt_once()
-    scratch.make(config)
-
-
-def pytest_unconfigure(config):
-    scratch.remove(config)
+__all__ = ["pytest_configure", "pytest_unconfigure"]
