@@ -98,6 +98,7 @@ extern enum vs_vc_poll fake_calm;	/* as the client was told last */
 /* What the slow beat brings; unknown (-1), 1 TiB and 0 after a reset. */
 extern int64_t fake_pool_mhz, fake_pool_mb, fake_store_mb;
 extern enum vs_vc_auto fake_drs, fake_ha;	/* no, no */
+extern const char *fake_cluster_name;
 extern bool fake_moves;				/* DRS, VMs that are on */
 extern struct vs_vc_override fake_override;	/* vm NULL: none */
 extern bool fake_rights_known;			/* true */

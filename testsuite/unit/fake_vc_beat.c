@@ -8,6 +8,7 @@
 bool fake_slow_asked;
 enum vs_vc_poll fake_calm;
 enum vs_vc_auto fake_drs = VS_VC_AUTO_NO, fake_ha = VS_VC_AUTO_NO;
+const char *fake_cluster_name = "C1";
 bool fake_moves;
 struct vs_vc_override fake_override;
 bool fake_rights_known = true;
@@ -29,6 +30,7 @@ void fake_beat_reset(void)
 	memset(&fake_stats, 0, sizeof(fake_stats));
 	memset(&fake_target, 0, sizeof(fake_target));
 	fake_drs = fake_ha = VS_VC_AUTO_NO;
+	fake_cluster_name = "C1";
 	fake_moves = false;
 	memset(&fake_override, 0, sizeof(fake_override));
 	memset(&fake_lack, 0, sizeof(fake_lack));
@@ -107,7 +109,7 @@ void fake_slow(const struct vs_vc_task *tasks, size_t n)
 {
 	struct vs_vc_pool pool = { "C1", fake_pool_mhz, fake_pool_mb, -1, -1,
 				   -1, -1 };
-	struct vs_vc_cluster cl = { .name = "C1", .moid = "domain-c1",
+	struct vs_vc_cluster cl = { .name = fake_cluster_name, .moid = "domain-c1",
 		.pool_moid = "resgroup-1", .drs = fake_drs, .ha = fake_ha,
 		.moves = fake_moves,
 		.overrides = &fake_override,

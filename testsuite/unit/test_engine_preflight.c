@@ -85,6 +85,36 @@ static void what_cannot_be_read_of_drs_and_ha_counts_as_automated(void **st)
 	HAS(refusal("vm1"), "HA of cluster C1 cannot be read");
 }
 
+static const char *actual(enum vs_check code)
+{
+	size_t n;
+	const struct vs_finding *f = vs_findings(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (f[i].found.code == code)
+			return f[i].found.is;
+	fail_msg("there is no such finding");
+	return NULL;
+}
+
+/* The value decides, and no word of the text: an administrator chose the name. */
+static void what_drs_does_is_no_matter_of_a_cluster_s_name(void **st)
+{
+	(void)st;
+	begin(1, 1, 1, "warm");
+	ready();
+	fake_cluster_name = "cannot be read";
+	fake_drs = fake_ha = VS_VC_AUTO_YES;
+	beat();
+	assert_string_equal(actual(VS_CHECK_DRS), "DRS chooses hosts");
+	assert_string_equal(actual(VS_CHECK_HA), "HA restarts VMs");
+	fake_cluster_name = "C1";
+	fake_drs = fake_ha = VS_VC_AUTO_UNKNOWN;
+	beat();
+	assert_string_equal(actual(VS_CHECK_DRS), "not readable");
+	assert_string_equal(actual(VS_CHECK_HA), "not readable");
+}
+
 static void ha_that_restarts_vms_stops_new_jobs(void **st)
 {
 	(void)st;
@@ -464,6 +494,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(drs_that_chooses_hosts_stops_new_jobs_until_it_is_mended),
 		cmocka_unit_test(what_cannot_be_read_of_drs_and_ha_counts_as_automated),
+		cmocka_unit_test(what_drs_does_is_no_matter_of_a_cluster_s_name),
 		cmocka_unit_test(ha_that_restarts_vms_stops_new_jobs),
 		cmocka_unit_test(a_job_that_has_begun_goes_on_and_ends),
 		cmocka_unit_test(an_override_of_the_vm_counts_before_its_cluster),

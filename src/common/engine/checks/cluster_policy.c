@@ -27,11 +27,13 @@ static void guard_fill(struct vs_cluster_policy *g,
 	vs_strlcpy(g->cluster, cl->moid, sizeof(g->cluster));
 	vs_strlcpy(g->name, cl->name, sizeof(g->name));
 	g->moves = cl->moves;
+	g->drs_unread = cl->drs == VS_VC_AUTO_UNKNOWN;
+	g->ha_unread = cl->ha == VS_VC_AUTO_UNKNOWN;
 	if (cl->drs == VS_VC_AUTO_YES)
 		snprintf(g->drs, sizeof(g->drs),
 			 "DRS of cluster %s chooses hosts automatically: set it to manual for VMs with VFs",
 			 cl->name);
-	else if (cl->drs == VS_VC_AUTO_UNKNOWN)
+	else if (g->drs_unread)
 		snprintf(g->drs, sizeof(g->drs),
 			 "DRS of cluster %s cannot be read: VMs with VFs need it in manual mode",
 			 cl->name);
@@ -39,7 +41,7 @@ static void guard_fill(struct vs_cluster_policy *g,
 		snprintf(g->ha, sizeof(g->ha),
 			 "HA of cluster %s would restart VMs without Slurm: disable its restart priority for VMs with VFs",
 			 cl->name);
-	else if (cl->ha == VS_VC_AUTO_UNKNOWN)
+	else if (g->ha_unread)
 		snprintf(g->ha, sizeof(g->ha),
 			 "HA of cluster %s cannot be read: VMs with VFs need its restart priority disabled",
 			 cl->name);
@@ -176,25 +178,36 @@ static char *ha_fix(const struct vs_core *c, const struct vs_cluster_policy *g)
 		path, g->name, path);
 }
 
-static void found_guard(const struct vs_cluster_policy *g,
-			enum vs_check code, const char *why, const char *should,
-			const char *fix)
+static void found_drs(const struct vs_core *c, const struct vs_cluster_policy *g)
 {
+	VS_FREE char *path = cluster_path(c, g);
+	VS_FREE char *fix = vs_asprintf("govc cluster.change -drs-mode manual %s",
+					path);
+
 	vs_finding_add(VS_STOPS_JOBS,
 		       &(struct vs_says) {
-			       code, g->name,
-			       strstr(why, "cannot be read") ? "not readable" :
-			       code == VS_CHECK_DRS ? "DRS chooses hosts" :
-						      "HA restarts VMs",
-			       should, fix },
-		       "%s", why);
+			       VS_CHECK_DRS, g->name, g->drs_unread ?
+			       "not readable" : "DRS chooses hosts",
+			       "manual (off deletes the cluster's resource pools)",
+			       fix },
+		       "%s", g->drs);
+}
+
+static void found_ha(const struct vs_core *c, const struct vs_cluster_policy *g)
+{
+	VS_FREE char *fix = ha_fix(c, g);
+
+	vs_finding_add(VS_STOPS_JOBS,
+		       &(struct vs_says) {
+			       VS_CHECK_HA, g->name, g->ha_unread ?
+			       "not readable" : "HA restarts VMs",
+			       "default restart priority disabled, or HA off",
+			       fix },
+		       "%s", g->ha);
 }
 
 static void check_guard(struct vs_core *c, const struct vs_cluster_policy *g)
 {
-	VS_FREE char *path = cluster_path(c, g), *ha = ha_fix(c, g);
-	VS_FREE char *drs = vs_asprintf("govc cluster.change -drs-mode manual %s",
-					path);
 	const char *why = g->drs[0] ? g->drs : g->ha;
 	bool met = false;
 
@@ -209,13 +222,9 @@ static void check_guard(struct vs_core *c, const struct vs_cluster_policy *g)
 				   sizeof(c->now[p].barred_new));
 	}
 	if (met && g->drs[0])
-		found_guard(g, VS_CHECK_DRS, g->drs,
-			    "manual (off deletes the cluster's resource pools)",
-			    drs);
+		found_drs(c, g);
 	if (met && g->ha[0])
-		found_guard(g, VS_CHECK_HA, g->ha,
-			    "default restart priority disabled, or HA off",
-			    ha);
+		found_ha(c, g);
 	if (met && g->dpm[0])
 		vs_finding_add(
 			VS_STOPS_PLANS,

@@ -28,6 +28,7 @@ struct vs_cluster_policy {	/* a cluster; "": it is as it should */
 	char cluster[VS_MOID_LEN], name[VS_LABEL_LEN], drs[224], ha[224];
 	char dpm[320];
 	bool moves;			/* DRS moves VMs that are on */
+	bool drs_unread, ha_unread;	/* by drs and ha it only may be */
 };
 
 struct vs_orphan {			/* managed, and no node has its name */
