@@ -8,7 +8,23 @@
 
 #define USER 1001
 
-static const struct vs_slurm_ops port = { .viewer = viewer };
+/* Of vm2's partition. */
+static int slow_s;
+static bool queued;
+
+static void nodes_jobs(void *ctx, struct vs_slurm_node_job *rows, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++) {
+		bool second = !strcmp(rows[i].node, "vm2");
+
+		rows[i].resume_timeout_s = second ? slow_s : slow_s / 2;
+		rows[i].queued = second && queued;
+	}
+}
+
+static const struct vs_slurm_ops port = { .viewer = viewer,
+					  .nodes_jobs = nodes_jobs };
 
 static int stage(void **state)
 {
@@ -16,6 +32,8 @@ static int stage(void **state)
 	begin(4, 2, 2, "warm");
 	core_set_port(&port);
 	all_nodes = true;
+	slow_s = 0;
+	queued = false;
 	vs_paces_clear();
 	ready();
 	return 0;
@@ -454,11 +472,44 @@ static void the_estimate_is_the_slowest_nodes_way(void **state)
 	assert_int_equal(number(&doc, "seconds"),
 			 core_conf()->slurm.resume_timeout_s);
 	vs_jdoc_free(&doc);
+	/* the longest of the nodes' partitions, where these are known */
+	slow_s = 1200;
+	doc = asked("vm[1-2]");
+	assert_int_equal(number(&doc, "seconds"), 1200);
+	vs_jdoc_free(&doc);
+	doc = asked("vm1");
+	assert_int_equal(number(&doc, "seconds"), 600);
+	vs_jdoc_free(&doc);
 	measured();
 	doc = asked("vm[1-2]");
 	assert_true(vs_j_bool(vs_j_get(vs_j_root(&doc), "measured")));
 	assert_int_equal(number(&doc, "seconds"), 8 + 4 + 20);
 	vs_jdoc_free(&doc);
+}
+
+static bool said_queued(const char *nodes)
+{
+	struct vs_jdoc doc = asked(nodes);
+	bool said = vs_j_bool_or(vs_j_opt(vs_j_root(&doc), "queued"), false);
+
+	vs_jdoc_free(&doc);
+	return said;
+}
+
+/* Slurm adds the time of pending jobs, even if the nodes wait for none of them. */
+static void idle_nodes_with_jobs_in_the_queue_are_said(void **state)
+{
+	(void)state;
+	assert_false(said_queued("vm[1-2]"));
+	queued = true;
+	assert_false(said_queued("vm1"));
+	assert_true(said_queued("vm[1-2]"));
+	flags("vm1", BUSY);
+	assert_false(said_queued("vm[1-2]"));
+	flags("vm1", VS_NODE_POWERED_DOWN);
+	assert_true(said_queued("vm[1-2]"));
+	flags("vm2", VS_NODE_POWERED_DOWN | VS_NODE_DRAIN);
+	assert_false(said_queued("vm[1-2]"));
 }
 
 /* Two clones at a time: 8 s for two, 16 s for four, then power-on and boot. */
@@ -502,6 +553,8 @@ int main(void)
 		cmocka_unit_test_setup(durations_are_a_moving_mean_by_template, stage),
 		cmocka_unit_test_setup(calls_and_boots_are_measured_as_they_end, stage),
 		cmocka_unit_test_setup(the_estimate_is_the_slowest_nodes_way, stage),
+		cmocka_unit_test_setup(idle_nodes_with_jobs_in_the_queue_are_said,
+				       stage),
 		cmocka_unit_test_setup(the_estimate_knows_the_budgets, stage),
 	};
 

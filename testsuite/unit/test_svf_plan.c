@@ -218,6 +218,24 @@ static void what_waits_for_no_vf_waits_for_other_jobs(void **state)
 	expect_in(out, "waits: 3 of its nodes run other jobs\n");
 }
 
+/* Slurm's time is later than now by the pending jobs alone. */
+static void what_only_pending_jobs_delay_can_start_now(void **state)
+{
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	stage_report_text[PLAN] = "{\"time\":1789000000,\"served\":true,\"queued\":true,"
+		"\"calls\":0,\"seconds\":600,\"measured\":false,\"nodes\":[]}";
+	sbatch_is("echo 'sbatch: " LINE "' >&2");
+	assert_int_equal(svf("plan -N1"), 0);
+	expect_in(out, "can start now on vm[001-004] in partition roce: its nodes are idle, and vSphere has capacity\n"
+		  "jobs before it are pending: Slurm may let them start first, and with their time limits expects it at 2");
+	assert_null(strstr(out, "waits"));
+	expect_in(out, "all nodes are up within ResumeTimeout, 00:10:00 (nothing was measured yet)\n");
+	assert_int_equal(svf("plan -N1 --json"), 0);
+	expect_in(out, "\"queued\": true");
+	expect_in(out, "\"starts_now\": false");
+}
+
 /* As sbatch: of several it answers for the first. Only ib is free now. */
 #define LATER " start at 2027-01-01T00:00:00 using 1 processors on nodes "
 #define NOW " start at 2026-11-22T00:10:00 using 1 processors on nodes "
@@ -365,6 +383,7 @@ int main(void)
 		T(calls_of_a_vcenter_that_made_no_clone_yet_have_a_most),
 		T(people_see_what_a_job_would_wait_for),
 		T(what_waits_for_no_vf_waits_for_other_jobs),
+		T(what_only_pending_jobs_delay_can_start_now),
 		T(the_first_partition_that_can_at_once_is_planned_for),
 		T(what_slurm_has_against_it_is_one_line),
 		T(sbatchs_other_options_and_scripts_are_refused_by_name),

@@ -211,13 +211,31 @@ struct placed { uint32_t job, uid; };
 struct all_placed {
 	struct placed *by_node;		/* the first job of each, by index */
 	int count;
+	bitstr_t *queued;		/* nodes for which jobs are pending */
+	const part_record_t *noted;	/* the last that was added to queued */
 };
+
+/* As slurmctld's _delayed_job_start_time(), which adds the time of these jobs to the
+ * start that sbatch --test-only names. */
+static void note_pending(const job_record_t *job_ptr, struct all_placed *all)
+{
+	const part_record_t *part_ptr = job_ptr->part_ptr;
+
+	if (!IS_JOB_PENDING(job_ptr) || IS_JOB_REVOKED(job_ptr) ||
+	    !job_ptr->priority || !part_ptr || !part_ptr->node_bitmap ||
+	    part_ptr == all->noted ||
+	    bit_size(part_ptr->node_bitmap) != bit_size(all->queued))
+		return;
+	bit_or(all->queued, part_ptr->node_bitmap);
+	all->noted = part_ptr;
+}
 
 static int note_job(void *x, void *arg)
 {
 	job_record_t *job_ptr = x;
 	struct all_placed *all = arg;
 
+	note_pending(job_ptr, all);
 	if (!vs_slurm_on_its_nodes(job_ptr))
 		return 0;
 	VS_EACH_BIT(i, job_ptr->node_bitmap)
@@ -228,32 +246,42 @@ static int note_job(void *x, void *arg)
 	return 0;
 }
 
+static void row_put(struct vs_slurm_node_job *row,
+		    const node_record_t *node_ptr, const struct all_placed *all)
+{
+	*row = (struct vs_slurm_node_job){ .node = row->node };
+	if (!node_ptr)
+		return;
+	row->resume_timeout_s = vs_slurm_resume_timeout(node_ptr);
+	if ((int)node_ptr->index >= all->count)
+		return;
+	row->job = all->by_node[node_ptr->index].job;
+	row->uid = all->by_node[node_ptr->index].uid;
+	row->queued = bit_test(all->queued, node_ptr->index);
+}
+
 /* Nodes are looked up in slices. */
 static void port_nodes_jobs(void *ctx, struct vs_slurm_node_job *rows, size_t n)
 {
-	struct all_placed all;
+	struct all_placed all = { 0 };
 	int next = 0;
 
 	(void)ctx;
 	vs_lock_jobs_read();
 	all.count = node_record_count;
 	all.by_node = vs_calloc((size_t)all.count + 1, sizeof(*all.by_node));
+	all.queued = bit_alloc(MAX(all.count, 1));
 	list_for_each(job_list, note_job, &all);
 	vs_unlock_jobs_read();
 	for (size_t i = 0; i < n; i++) {
-		struct placed none = { 0 }, *placed = &none;
-		const node_record_t *node_ptr;
-
 		if (i % VS_SLURM_SLICE == 0)
 			vs_lock_nodes_read();
-		node_ptr = vs_slurm_node_next(rows[i].node, &next);
-		if (node_ptr && (int)node_ptr->index < all.count)
-			placed = &all.by_node[node_ptr->index];
-		rows[i].job = placed->job;
-		rows[i].uid = placed->uid;
+		row_put(&rows[i], vs_slurm_node_next(rows[i].node, &next),
+			&all);
 		if (i % VS_SLURM_SLICE == VS_SLURM_SLICE - 1 || i == n - 1)
 			vs_unlock_nodes_read();
 	}
+	FREE_NULL_BITMAP(all.queued);
 	free(all.by_node);
 }
 

@@ -81,6 +81,20 @@ static char *slurms_own(struct vs_j top)
 	return vs_strdup("Slurm's own resources, limits or the begin time; vSphere has capacity");
 }
 
+/* Slurm's answer to --test-only adds the time limits of all pending jobs, one after
+ * another, even if backfill would start this one before them. */
+static void say_queued(const struct svf_sbatch *b, const char *nodes,
+		       const char *part)
+{
+	char at[32];
+
+	printf("can start now on %s%s%s: its nodes are idle, and vSphere has capacity\n",
+	       nodes, part[0] ? " in partition " : "", part);
+	svf_clock(b->start, SVF_DAY, at);
+	printf("jobs before it are pending: Slurm may let them start first%s%s\n",
+	       at[0] ? ", and with their time limits expects it at " : "", at);
+}
+
 static void say_start(const struct svf_sbatch *b, struct vs_j top, bool now)
 {
 	const char *why = vs_j_str_or(vs_j_opt(top, "text"), "");
@@ -94,6 +108,10 @@ static void say_start(const struct svf_sbatch *b, struct vs_j top, bool now)
 	if (now) {
 		printf("starts now on %s%s%s\n", nodes,
 		       part[0] ? " in partition " : "", part);
+		return;
+	}
+	if (vs_j_bool_or(vs_j_opt(top, "queued"), false)) {
+		say_queued(b, nodes, part);
 		return;
 	}
 	printf("waits: %s\n", svf_clean(text));
@@ -309,13 +327,10 @@ static int check(const struct svf *s)
 	for (int i = 0; i < OPTIONS; i++)
 		given |= s->own[i] != NULL;
 	if (s->argc)
-		fprintf(stderr, "svf: plan: '%s': no script and no heterogeneous job is read. Give the options of its #SBATCH lines; %s\n",
-			s->argv[0], INSTEAD);
-	else if (!given)
-		fputs("svf: plan: the job's options are expected, such as -N 4 -C sriov-roce\n",
-		      stderr);
-	if (s->argc || !given)
-		return SVF_USAGE;
+		return svf_wrong("plan", "'%s': no script and no heterogeneous job is read. Give the options of its #SBATCH lines; %s",
+				 s->argv[0], INSTEAD);
+	if (!given)
+		return svf_wrong("plan", "the job's options are expected, such as -N 4 -C sriov-roce");
 	if (!strpbrk(features, "[*"))
 		return 0;
 	fprintf(stderr, "svf: -C %s can't be planned, because sbatch --test-only ignores brackets and counts: plan each type of node alone\n",
@@ -370,5 +385,6 @@ const struct svf_verb svf_plan = {
 "sbatch --test-only refuses some jobs that sbatch queues, for example if nodes\n"
 "are drained or a partition's limits are exceeded. It does not know the nodes\n"
 "and VFs of pending jobs. It adds their time as if they ran one after another on\n"
-"the whole partition.\n",
+"the whole partition. If the planned nodes are idle and jobs are pending, the plan\n"
+"says \"can start now\" and names Slurm's time.\n",
 };

@@ -20,6 +20,7 @@
 #include "engine/preemption/preemption.h"
 #include "engine/report/report.h"
 #include "engine/report/report_i.h"
+#include "engine/slurm/lookup.h"
 #include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
@@ -57,6 +58,8 @@ struct plan {
 	size_t ngoing;
 	struct vs_clone_source_asked *parents;
 	int64_t calls;			/* to vCenter, for parents too */
+	int resume_timeout_s;		/* the nodes' longest, 0: not known */
+	bool queued;			/* jobs of their partitions are pending */
 	struct vs_plan_base base;
 };
 
@@ -412,6 +415,33 @@ static struct json_object *row_json(const struct row *r, size_t most)
 	return o;
 }
 
+/* Is no node kept from a new job by anything that Slurm has against it? */
+static bool all_idle(const struct plan *p)
+{
+	const uint32_t taken = VS_NODE_ALLOCATED | VS_NODE_COMPLETING |
+		VS_NODE_DOWN | VS_NODE_DRAIN | VS_NODE_TAKEN |
+		VS_NODE_NO_RESPOND | VS_NODE_POWERING_DOWN |
+		VS_NODE_POWER_DOWN_ASKED;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (p->rows[i].n->flags & taken)
+			return false;
+	return true;
+}
+
+static void times_json(const struct vs_core *c, const struct plan *p,
+		       int64_t last_ms, struct json_object *top)
+{
+	int timeout_s = p->resume_timeout_s ? p->resume_timeout_s :
+		c->conf->slurm.resume_timeout_s;
+
+	vs_jb_int(top, "seconds", last_ms < 0 ? timeout_s :
+		  (last_ms + 999) / 1000);
+	vs_jb_bool(top, "measured", last_ms >= 0);
+	if (p->queued && all_idle(p))
+		vs_jb_bool(top, "queued", true);
+}
+
 static struct json_object *going_json(const struct vs_core *c,
 				      const struct plan *p)
 {
@@ -467,12 +497,8 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 	vs_jb_int(top, "calls", p->calls);
 	if (more)
 		vs_jb_int(top, "calls_most", p->calls + more);
-	if (p->places.served) {
-		vs_jb_int(top, "seconds", may.last_ms < 0 ?
-			  c->conf->slurm.resume_timeout_s :
-			  (may.last_ms + 999) / 1000);
-		vs_jb_bool(top, "measured", may.last_ms >= 0);
-	}
+	if (p->places.served)
+		times_json(c, p, may.last_ms, top);
 	vs_report_notes(c, top, false);
 	return true;
 }
@@ -519,6 +545,44 @@ static bool rows_made(const struct vs_core *c, struct plan *p)
 	return vs_plan_stands(c, &p->base);
 }
 
+struct slurm_has {		/* for a new job on these nodes */
+	char **names;
+	int resume_timeout_s;
+	bool queued;
+};
+
+/* Without the lock: of thousands of names, perhaps. */
+static void slurm_ask(void *arg)
+{
+	const struct vs_viewer all = { .sees_jobs = true };
+	VS_FREE struct vs_slurm_node_job *rows = NULL;
+	struct vs_lookup l = { .viewer = &all };
+	struct slurm_has *has = arg;
+
+	while (has->names[l.n])
+		l.n++;
+	l.nodes = rows = vs_calloc(l.n + 1, sizeof(*rows));
+	for (size_t i = 0; i < l.n; i++)
+		rows[i].node = has->names[i];
+	vs_lookup_nodes_jobs(&l);
+	for (size_t i = 0; i < l.n; i++) {
+		has->queued |= rows[i].queued;
+		if (rows[i].resume_timeout_s > has->resume_timeout_s)
+			has->resume_timeout_s = rows[i].resume_timeout_s;
+	}
+}
+
+/* False: as of lend(). */
+static bool slurm_asked(const struct vs_core *c, struct plan *p, char **names)
+{
+	struct slurm_has has = { .names = names };
+
+	vs_lock_yield_to(slurm_ask, &has);
+	p->resume_timeout_s = has.resume_timeout_s;
+	p->queued = has.queued;
+	return vs_plan_stands(c, &p->base);
+}
+
 int vs_report_plan(struct vs_core *c, struct json_object *top, char **names,
 		   bool sees_nodes, struct vs_err *err)
 {
@@ -531,6 +595,7 @@ int vs_report_plan(struct vs_core *c, struct json_object *top, char **names,
 
 	vs_assert_locked();
 	whole = ids_find(c, names, &p) && rows_made(c, &p) &&
+		slurm_asked(c, &p, names) &&
 		plan_make(c, &p) &&
 		(p.places.never || plan_report(c, &p, sees_nodes, top));
 	if (!whole)

@@ -52,6 +52,8 @@ void vs_lookup_nodes_jobs(void *lookup)
 	const struct vs_slurm_ops *p = vs_core.port;
 	struct vs_lookup *l = lookup;
 
+	if (!p || !p->nodes_jobs)
+		return;
 	p->nodes_jobs(p->ctx, l->nodes, l->n);
 	for (size_t i = 0; i < l->n; i++)
 		if (!sees_job(l->viewer, l->nodes[i].uid))

@@ -30,8 +30,8 @@ struct vs_lookup {
 	struct vs_found_list found;
 };
 
-/* The job that runs on each of l->nodes; 0 where there is none, or the user may not
- * see it. */
+/* What Slurm has on each of l->nodes. Job 0: there is none, or the user may not see
+ * it. Nothing is known if no plugin answers. */
 void vs_lookup_nodes_jobs(void *l);
 /* All of l->jobs, by number; `there` is false also for one that the user may not see. */
 void vs_lookup_jobs(void *l);

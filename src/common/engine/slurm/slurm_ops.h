@@ -20,10 +20,12 @@ struct vs_slurm_node {
 	int64_t suspend_ms;		/* as in struct vs_node_prefetch */
 };
 
-/* The job that runs on a node. */
+/* The job that runs on a node, and what the next one there meets. */
 struct vs_slurm_node_job {
 	const char *node;
 	uint32_t job, uid;		/* job 0: none */
+	int resume_timeout_s;		/* of its partitions; 0: not known */
+	bool queued;			/* jobs of its partitions are pending, not held */
 };
 
 /* What a pending job waits for, by its record: not pending; capacity, and the record
@@ -195,7 +197,7 @@ struct vs_slurm_ops {
 			const struct vs_slurm_assignment *rows, size_t n);
 	/* Nudge the scheduler: capacity has changed. */
 	void (*schedule)(void *ctx);
-	/* Sets job and uid of all n rows. One short JOB read lock, then short
+	/* Fills all n rows. One short JOB read lock, then short
 	 * NODE read locks. */
 	void (*nodes_jobs)(void *ctx, struct vs_slurm_node_job *rows, size_t n);
 	/* Fills all n rows, under short JOB read locks. A test may leave it
