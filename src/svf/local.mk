@@ -18,17 +18,18 @@ src_svf_svf_SOURCES = \
 	src/common/util/ipv4.c src/common/util/name.c \
 	src/common/util/seal.c src/common/util/secret_file.c \
 	src/common/util/time.c \
-	src/svf/checks/checks.h src/svf/checks/codes.c \
+	src/svf/checks/checks.h src/svf/checks/codes.c src/svf/checks/names.c \
 	src/svf/complete.c \
 	src/svf/list/command.h src/svf/list/filter.c src/svf/list/list.h \
-	src/svf/list/show.c \
+	src/svf/list/near.c src/svf/list/show.c \
 	src/svf/list/table.c src/svf/list/view.c \
 	src/svf/local/local.h src/svf/local/program.c \
 	src/svf/local/scrub.c src/svf/local/scrub.h \
 	src/svf/local/standalone.c src/svf/local/support.c \
 	src/svf/main.c src/svf/options.c \
 	src/svf/map/map.c src/svf/map/map.h src/svf/map/svg.c src/svf/map/xml.c \
-	src/svf/rpc/ask.c src/svf/rpc/clean.c src/svf/rpc/rpc.h src/svf/rpc/where.c \
+	src/svf/rpc/ask.c src/svf/rpc/clean.c src/svf/rpc/rpc.h src/svf/rpc/usage_error.c \
+	src/svf/rpc/where.c \
 	src/svf/top/ask.c src/svf/top/cells.c src/svf/top/curses.c \
 	src/svf/top/draw.c src/svf/top/hosts.c src/svf/top/line.c \
 	src/svf/top/model.c src/svf/top/search.c src/svf/top/side.c \

@@ -23,7 +23,8 @@ static int colour_choose(struct svf_line *l)
 
 	if (strcmp(when, "auto") && strcmp(when, "always") &&
 	    strcmp(when, "never"))
-		return svf_wrong("--color is auto, always or never, not", when);
+		return svf_wrong(NULL, "--color is auto, always or never, not '%s'",
+				 when);
 	l->s.colour = !strcmp(when, "always") ||
 		(!strcmp(when, "auto") && isatty(STDOUT_FILENO) &&
 		 !(no && *no) && term && *term && strcmp(term, "dumb"));
@@ -45,16 +46,14 @@ static int view_check(const struct svf_line *l)
 		if (!texts[i])
 			continue;
 		if (!list || l->s.json)
-			return svf_wrong(l->s.json ?
+			return svf_wrong(l->v->name, "%s '%s'", l->s.json ?
 					 "--json is the whole answer: neither -O nor --sort goes with it, not" :
 					 "this answer has no columns to choose from:",
 					 texts[i]);
 		picks = svf_view(list, texts[i], i == 1, &n, &err);
 		if (picks)
 			continue;
-		fprintf(stderr, "svf: %s: %s\n", l->v->name,
-			svf_clean(err.text));
-		return SVF_USAGE;
+		return svf_wrong(l->v->name, "%s", err.text);
 	}
 	return 0;
 }
@@ -106,7 +105,7 @@ int main(int argc, char **argv)
 	if (!rc)
 		rc = view_check(&l);
 	if (!rc && l.iterate && (!l.v->reads || (l.s.flag && l.v->flag_orders)))
-		rc = svf_wrong("--iterate repeats what changes nothing, not",
+		rc = svf_wrong(NULL, "--iterate repeats what changes nothing, not '%s'",
 			       l.v->name);
 	return rc ? rc : l.iterate ? iterate(&l) : l.v->run(&l.s);
 }

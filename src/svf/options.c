@@ -157,7 +157,7 @@ static int iterate_take(struct svf_line *l, const char *value)
 	long n = strtol(value, &end, 10);
 
 	if (n < 1 || n > INT_MAX || *end)
-		return svf_wrong("--iterate takes a number of seconds, not",
+		return svf_wrong(NULL, "--iterate takes a number of seconds, not '%s'",
 				 value);
 	l->iterate = (int)n;
 	return 0;
@@ -166,11 +166,9 @@ static int iterate_take(struct svf_line *l, const char *value)
 static int option_take(struct svf_line *l, const struct svf_opt *o,
 		       const char *value)
 {
-	if (has_arg(o) == required_argument && !*value) {
-		fprintf(stderr, "svf: option '%s' requires an argument\n",
-			o->name);
-		return svf_try();
-	}
+	if (has_arg(o) == required_argument && !*value)
+		return svf_wrong(NULL, "option '%s' requires an argument",
+				 o->name);
 	switch (o->id) {
 	case SVF_OPT_JSON:
 		l->s.json = true;
@@ -255,11 +253,12 @@ static int words_read(struct svf_line *l, int argc, char **argv)
 static int help_read(struct svf_line *l)
 {
 	if (l->s.argc > 1)
-		return svf_wrong("help takes one verb, not", l->s.argv[1]);
+		return svf_wrong(NULL, "help takes one verb, not '%s'",
+				 l->s.argv[1]);
 	if (l->s.argc && !(l->v = svf_verb_named(l->s.argv[0]))) {
 		if (removed_said(l->s.argv[0]))
 			return svf_try();
-		return svf_wrong("there is no verb", l->s.argv[0]);
+		return svf_wrong(NULL, "there is no verb '%s'", l->s.argv[0]);
 	}
 	l->help = true;
 	return 0;
@@ -278,7 +277,7 @@ int svf_line_read(struct svf_line *l, int argc, char **argv)
 		return help_read(l);
 	if (word && !l->v)
 		return removed_said(word) ? svf_try() :
-			svf_wrong("there is no verb", word);
+			svf_wrong(NULL, "there is no verb '%s'", word);
 	if (l->v)
 		snprintf(l->command, sizeof(l->command), "svf %s%s%s",
 			 l->v->name, l->v->words && l->s.argc ? " " : "",
@@ -286,6 +285,5 @@ int svf_line_read(struct svf_line *l, int argc, char **argv)
 	l->s.command = l->command;
 	if (l->v || l->help || l->version)
 		return 0;
-	fputs("svf: a verb is expected, such as hosts, nodes or jobs\n", stderr);
-	return svf_try();
+	return svf_wrong(NULL, "a verb is expected, such as hosts, nodes or jobs");
 }

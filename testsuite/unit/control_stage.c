@@ -37,7 +37,7 @@
 char stage_dir[] = "/tmp/vs-control-XXXXXX";
 char stage_socket[80];
 _Atomic size_t stage_big;
-const char *_Atomic stage_report_text[7];
+const char *_Atomic stage_report_text[8];
 static char stranger_socket[80];
 static pid_t munged_pid, stranger_pid;
 static atomic_llong clock_offset_ms, clock_stopped_ms;
@@ -107,7 +107,7 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 				   uint32_t uid, struct vs_err *err)
 {
 	static const char *const verbs[] = { "hosts", "nodes", "why",
-						"status", "", "jobs", "check" };
+						"status", "", "jobs", "check", "objects" };
 	struct json_object *o;
 
 	if (!strcmp(what, "why") && job != 4711) {

@@ -37,7 +37,7 @@ void stage_dies_with_parent(void);
  * report at least stage_big bytes long; "why" knows job 4711 alone. */
 extern _Atomic size_t stage_big;
 /* What is answered instead, if not NULL: JSON per verb. */
-extern const char *_Atomic stage_report_text[7];	/* hosts, nodes, why, status, plan, jobs, check */
+extern const char *_Atomic stage_report_text[8];	/* hosts, nodes, why, status, plan, jobs, check, objects */
 
 /* ---- the client -------------------------------------------------------- */
 int dial(int port);

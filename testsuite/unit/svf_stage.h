@@ -12,7 +12,7 @@
 
 #define NOBODY 65534
 
-enum { HOSTS, NODES, WHY, STATUS, PLAN, JOBS, CHECK };	/* into stage_report_text */
+enum { HOSTS, NODES, WHY, STATUS, PLAN, JOBS, CHECK, OBJECTS };	/* into stage_report_text */
 
 extern int port;		/* of the server that restart() has started */
 extern char control[32];	/* SVF_CONTROL of the next run, "" for none */

@@ -82,11 +82,44 @@ static void nagios_is_told_when_there_is_no_answer(void **state)
 	assert_string_equal(out, "");
 }
 
+static void a_word_that_is_no_code_and_no_object_is_refused(void **state)
+{
+	static const struct { const char *words, *says; } bad[] = {
+		{ "check vf-of", "there is no code and no object 'vf-of'; did you mean 'vf-off'?" },
+		{ "check vf-off esx3", "there is no code and no object 'esx3'; did you mean 'esx03'?" },
+		{ "check --json WRONGCODE", "there is no code and no object 'WRONGCODE';" },
+		{ "check --codes vf-of", "there is no code 'vf-of'; did you mean 'vf-off'?" },
+		{ "check --codes --json esx03", "there is no code 'esx03';" },
+	};
+
+	(void)state;
+	found("true", HARD);
+	stage_report_text[OBJECTS] = "{\"objects\":[\"esx03\",\"rhel9\"]}";
+	for (size_t i = 0; i < VS_COUNT(bad); i++) {
+		VS_FREE char *says = vs_asprintf("svf: check: %s svf-check-codes(7) lists the codes\n"
+			"Try 'svf --help' for more information.\n", bad[i].says);
+
+		assert_int_equal(svf(bad[i].words), 2);
+		assert_string_equal(out, "");
+		assert_string_equal(errs, says);
+	}
+	assert_int_equal(svf("check --nagios vf-of"), 3);
+	assert_string_equal(out, "SVF UNKNOWN - there is no code and no object 'vf-of'; did you mean 'vf-off'? svf-check-codes(7) lists the codes | hard=0 warning=0 unknown=0\n");
+	/* a code, and an object, of which nothing is found */
+	assert_int_equal(svf("check esxi-odd esx03"), 0);
+	assert_string_equal(out, "0 findings, 3 hosts\n");
+	assert_int_equal(svf("check --nagios rhel9"), 0);
+	/* one of a finding needs no list */
+	stage_report_text[OBJECTS] = NULL;
+	assert_int_equal(svf("check esx|01"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup(f, restart)
 		T(columns_are_nouns_and_a_hard_finding_is_exit_1),
+		T(a_word_that_is_no_code_and_no_object_is_refused),
 		T(nagios_gets_one_line_and_its_own_exit_codes),
 		T(nagios_is_told_when_there_is_no_answer),
 	};

@@ -166,12 +166,14 @@ static void a_value_that_is_none_is_refused(void **state)
 	(void)state;
 	stage_report_text[HOSTS] = hosts_text;
 	assert_int_equal(svf("hosts -t good"), 2);
-	assert_string_equal(errs, "svf: hosts: there is no state 'good'; there are: UP, AVOIDED, QUARANTINED, ON_TRIAL, DRAINING, DRAINED, MAINTENANCE, ENTERING_MAINTENANCE, STANDBY, DISCONNECTED, UNKNOWN\n");
+	assert_string_equal(errs, "svf: hosts: there is no state 'good'; there are: UP, AVOIDED, QUARANTINED, ON_TRIAL, DRAINING, DRAINED, MAINTENANCE, ENTERING_MAINTENANCE, STANDBY, DISCONNECTED, UNKNOWN\n"
+		"Try 'svf --help' for more information.\n");
 	assert_int_equal(svf("nodes -t good"), 2);
-	assert_string_equal(errs, "svf: nodes: there is no state 'good'; there are: POWERED_DOWN, POWERING_UP, POWERING_DOWN, IDLE, ALLOCATED, COMPLETING, DRAIN, DOWN, UNKNOWN\n");
+	assert_string_equal(errs, "svf: nodes: there is no state 'good'; there are: POWERED_DOWN, POWERING_UP, POWERING_DOWN, IDLE, ALLOCATED, COMPLETING, DRAIN, DOWN, UNKNOWN\n"
+		"Try 'svf --help' for more information.\n");
 	assert_int_equal(svf("jobs -t u"), 2);
 	assert_int_equal(svf("nodes -w vm[1"), 2);
-	assert_string_equal(errs, "svf: nodes: --nodelist takes a host list, not 'vm[1'\n");
+	assert_string_equal(errs, "svf: nodes: --nodelist takes a host list, not 'vm[1'\nTry 'svf --help' for more information.\n");
 	assert_int_equal(svf("jobs -u no-such-user"), 1);
 	assert_string_equal(errs, "svf: no such user: no-such-user\n");
 	assert_int_equal(svf("jobs -u 12x"), 1);

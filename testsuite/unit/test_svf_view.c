@@ -131,7 +131,8 @@ static void a_field_that_there_is_not_names_those_there_are(void **state)
 	}
 	assert_int_equal(svf("nodes -O host,nic"), 2);
 	assert_string_equal(errs,
-"svf: nodes: there is no field 'nic'; there are: node, vm_state, node_state, host, pf, mac, adapter, partition, jobid, action, request, error\n");
+"svf: nodes: there is no field 'nic'; there are: node, vm_state, node_state, host, pf, mac, adapter, partition, jobid, action, request, error\n"
+"Try 'svf --help' for more information.\n");
 }
 
 static void a_removed_option_names_what_is_used_instead(void **state)

@@ -99,8 +99,13 @@ static void a_vsphere_conf_with_an_error_is_refused(void **state)
 	write_file("more.conf", "SvfPort=%d\n", port);
 	for (size_t i = 0; i < VS_COUNT(bad); i++) {
 		write_file("vsphere.conf", bad[i].text, port);
+		control[0] = '\0';
 		assert_int_equal(svf("hosts"), 5);
 		expect_in(errs, bad[i].words);
+		/* an address in the environment makes it needless */
+		snprintf(control, sizeof(control), "127.0.0.1:%d", port);
+		assert_int_equal(svf("--json hosts"), 0);
+		assert_string_equal(errs, "");
 	}
 	/* what may not be read leaves the defaults */
 	assert_int_equal(unlink(path), 0);

@@ -51,8 +51,11 @@ static int print_codes_json(const struct svf *s)
 
 int svf_codes_print(const struct svf *s)
 {
+	VS_FREE char *wrong = svf_codes_wrong(s);
 	struct svf_table *t;
 
+	if (wrong)
+		return svf_wrong("check", "%s", wrong);
 	if (s->json)
 		return print_codes_json(s);
 	t = svf_table_build(&svf_codes, s);

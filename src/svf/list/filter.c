@@ -95,8 +95,7 @@ static int unknown_state(const char *verb, const char *word,
 		if (k == known || strcmp(k->name, k[-1].name) != 0)
 			vs_buf_printf(&b, "%s%s", k == known ? "" : ", ",
 				      k->name);
-	fprintf(stderr, "svf: %s: there is no state '%s'; there are: %s\n",
-		verb, word, b.data);
+	svf_wrong(verb, "there is no state '%s'; there are: %s", word, b.data);
 	vs_buf_free(&b);
 	return SVF_USAGE;
 }
@@ -128,9 +127,7 @@ static int nodes_read(const char *verb, struct svf_filter *f, const char *list)
 		f->nnodes++;
 	if (f->nodes || !list)
 		return 0;
-	fprintf(stderr, "svf: %s: --nodelist takes a host list, not '%s'\n",
-		verb, list);
-	return SVF_USAGE;
+	return svf_wrong(verb, "--nodelist takes a host list, not '%s'", list);
 }
 
 int svf_filter_read(const char *verb, const struct svf_filter_words *w,

@@ -7,9 +7,6 @@
 #include "svf/rpc/rpc.h"
 
 /* ---- show.c ------------------------------------------------------------ */
-/* Prints "svf: WHAT 'ARG'", then where help is. Returns SVF_USAGE. */
-int svf_wrong(const char *what, const char *arg);
-int svf_try(void);	/* Prints where help is. Returns SVF_USAGE. */
 /* Ask, and print the report, its notes after it. */
 struct svf_filter;
 typedef void svf_print_fn(const struct svf *s, struct vs_jdoc *doc);
@@ -103,6 +100,13 @@ char *svf_upper(char *s);
 char *svf_title(const struct svf_col *col);
 /* \033[...m for the cell of such a column, "" for none. */
 const char *svf_cell_colour(const struct svf_col *col, const char *cell);
+
+/* ---- near.c: which name may have been meant ------------------------------- */
+struct svf_near { const char *word, *name; size_t d; };	/* name NULL: none */
+/* Notes the name if no other that was tried is more like the word. */
+void svf_near_try(struct svf_near *n, const char *name);
+/* "; did you mean 'NAME'?", or "". The caller frees it. */
+char *svf_near_hint(const struct svf_near *n);
 
 /* ---- table.c: aligned columns ------------------------------------------ */
 /* These columns, by -O and --sort of s (NULL: the usual ones, all rows as they

@@ -12,18 +12,6 @@
 #include "util/mem.h"
 #include "vs_config.h"
 
-int svf_try(void)
-{
-	fputs("Try 'svf --help' for more information.\n", stderr);
-	return SVF_USAGE;
-}
-
-int svf_wrong(const char *what, const char *arg)
-{
-	fprintf(stderr, "svf: %s '%s'\n", what, arg);
-	return svf_try();
-}
-
 int svf_show(const struct svf *s, const char *verb, uint32_t job,
 	     const char *name, svf_print_fn *print)
 {

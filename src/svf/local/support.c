@@ -375,11 +375,9 @@ static int run(const struct svf *s)
 	struct vs_err err = { 0 };
 	int rc;
 
-	if (s->argc > 1) {
-		fprintf(stderr, "svf: support: one FILE at most is expected, not %s\n",
-			s->argv[1]);
-		return SVF_USAGE;
-	}
+	if (s->argc > 1)
+		return svf_wrong("support", "one FILE at most is expected, not '%s'",
+				 s->argv[1]);
 	umask(077);
 	svf_where(&p.where, &err);	/* its paths; an error is in the file */
 	rc = open_folder(&p);

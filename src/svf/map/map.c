@@ -136,13 +136,11 @@ static int run(const struct svf *s)
 	struct top_model *m;
 	int rc;
 
-	if (s->argc || (s->json && (s->flag || s->own[0]))) {
-		fprintf(stderr, "svf: map: %s%s\n", s->argc ?
-			"nothing is expected after it, not " :
-			"--json goes with neither --svg nor -o",
-			s->argc ? s->argv[0] : "");
-		return SVF_USAGE;
-	}
+	if (s->argc)
+		return svf_wrong("map", "nothing is expected after it, not '%s'",
+				 s->argv[0]);
+	if (s->json && (s->flag || s->own[0]))
+		return svf_wrong("map", "--json goes with neither --svg nor -o");
 	rc = top_ask(&all);
 	if (rc)
 		return rc;

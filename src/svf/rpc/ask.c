@@ -321,7 +321,9 @@ int svf_ask_ready(void)
 		rc = err.code == VS_E_CONFIG ? SVF_CONF : SVF_USAGE;
 	else if (slurm_user_set(&a, &err))
 		rc = SVF_CONF;
-	if (rc)
+	if (rc == SVF_USAGE)
+		svf_wrong(NULL, "%s", err.text);
+	else if (rc)
 		fprintf(stderr, "svf: %s\n", svf_clean(err.text));
 	svf_where_free(&a.where);
 	return rc;
@@ -344,7 +346,9 @@ static int ask(const struct vs_ctl_request *req, struct vs_jdoc *doc)
 		rc = exit_code(&a, &err);
 	else if (vs_jdoc_parse(doc, a.answer.data, a.answer.len, &err))
 		rc = SVF_AWAY;
-	if (rc)
+	if (rc == SVF_USAGE)
+		svf_wrong(NULL, "%s", err.text);
+	else if (rc)
 		fprintf(stderr, "svf: %s\n", svf_clean(err.text));
 	vs_buf_free(&a.answer);
 	svf_where_free(&a.where);
@@ -375,11 +379,9 @@ int svf_request_nodes(const char *verb, const char *nodes, const char *text,
 {
 	struct vs_ctl_request req = { 0 };
 
-	if (strlen(nodes) >= sizeof(req.nodes)) {
-		fprintf(stderr, "svf: a list of nodes of %zu bytes at most\n",
-			sizeof(req.nodes) - 1);
-		return SVF_USAGE;
-	}
+	if (strlen(nodes) >= sizeof(req.nodes))
+		return svf_wrong(NULL, "a list of nodes of %zu bytes at most",
+				 sizeof(req.nodes) - 1);
 	vs_strlcpy(req.verb, verb, sizeof(req.verb));
 	vs_strlcpy(req.nodes, nodes, sizeof(req.nodes));
 	vs_strlcpy(req.text, text, sizeof(req.text));

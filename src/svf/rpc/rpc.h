@@ -62,6 +62,13 @@ int svf_request_at(const char *verb, const char *name, const char *text,
 int svf_request_nodes(const char *verb, const char *nodes, const char *text,
 		      struct vs_jdoc *doc);
 
+/* ---- usage_error.c ------------------------------------------------------ */
+/* Prints "svf: VERB: " (NULL: "svf: ") and the text, then where help is. Returns
+ * SVF_USAGE. */
+int svf_wrong(const char *verb, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+int svf_try(void);	/* Prints where help is. Returns SVF_USAGE. */
+
 /* ---- clean.c ------------------------------------------------------------ */
 /* Replaces characters that could control a terminal by '?', in place. Returns
  * s. Texts come from vCenter and from the process that answers. */

@@ -3,7 +3,8 @@
  * Whom to ask: SVF_CONTROL, else what vsphere.conf and slurm.conf say. Lines and
  * values are read by the plugins' parser: svf runs where no slurmctld is, for any
  * user. A file that isn't there or may not be read leaves the defaults. What
- * slurm.conf says is Slurm's to judge; a vsphere.conf with an error is refused.
+ * slurm.conf says is Slurm's to judge. A vsphere.conf with an error is refused, unless
+ * SVF_CONTROL is set: svf needs nothing else of it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -283,10 +284,10 @@ int svf_where(struct svf_where *w, struct vs_err *err)
 	/* Slurm's own default, read_config.c */
 	if (!slurm_find(slurm, &f) && !f.user)
 		f.user = vs_strdup("root");
-	rc = vsphere_read(w->vsphere_conf, &f, err);
-	if (!rc && env && env[0])
+	/* The file counts only without it: an error in it is no hindrance. */
+	if (env && env[0])
 		rc = from_env(w, &f, env, err);
-	else if (!rc)
+	else if (!(rc = vsphere_read(w->vsphere_conf, &f, err)))
 		from_files(w, &f);
 	w->slurm_user = f.user;
 	w->slurm_conf = vs_strdup(slurm);

@@ -44,7 +44,7 @@ int top_curses_begin(bool colour)
 	const char *move;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		fprintf(stderr, "svf: top needs a terminal; svf map prints the same picture once, svf hosts -i 5 prints again and again in a pipe\n");
+		svf_wrong("top", "a terminal is needed; svf map prints the same picture once, svf hosts -i 5 prints again and again in a pipe");
 		return -1;
 	}
 	setlocale(LC_CTYPE, "");
@@ -53,8 +53,8 @@ int top_curses_begin(bool colour)
 	move = screen ? tigetstr("cup") : NULL;
 	if (!move || move == (const char *)-1) {
 		top_curses_end();
-		fprintf(stderr, "svf: top: a terminal with a cursor to move is needed, TERM=%s has none; svf map prints the same picture once\n",
-			term ? term : "");
+		svf_wrong("top", "a terminal with a cursor to move is needed, TERM=%s has none; svf map prints the same picture once",
+			  term ? term : "");
 		return -1;
 	}
 	coloured = colour && has_colors();

@@ -283,14 +283,14 @@ static int run(const struct svf *s)
 	struct top t = { .heard = VS_BUF_INIT(ANSWER_MAX),
 			 .v.interval = interval_of(s->own[0]) };
 
-	if (s->argc || s->json || !t.v.interval) {
-		fprintf(stderr, s->argc ?
-			"svf: top: nothing is expected after it, not %s\n" :
-			s->json ? "svf: top is for people; svf map --json\n" :
-			"svf: top: --iterate takes seconds from 1 to 3600, not %s\n",
-			s->argc ? s->argv[0] : s->own[0]);
-		return SVF_USAGE;
-	}
+	if (s->argc)
+		return svf_wrong("top", "nothing is expected after it, not '%s'",
+				 s->argv[0]);
+	if (s->json)
+		return svf_wrong("top", "it draws on a terminal; svf map --json prints its answers");
+	if (!t.v.interval)
+		return svf_wrong("top", "--iterate takes seconds from 1 to 3600, not '%s'",
+				 s->own[0]);
 	if (top_curses_begin(s->colour))
 		return SVF_USAGE;
 	signals(&t);

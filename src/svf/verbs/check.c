@@ -113,6 +113,15 @@ static struct sums sums_of(const struct svf *s, struct vs_j all)
 	return n;
 }
 
+/* A word that can be in no finding is refused, before anything is printed. */
+static int words_check(const struct svf *s, struct vs_jdoc *doc)
+{
+	VS_FREE char *wrong = NULL;
+	int rc = svf_check_words(s, doc, &wrong);
+
+	return wrong ? svf_wrong("check", "%s", wrong) : rc;
+}
+
 static int print(const struct svf *s, struct vs_jdoc *doc)
 {
 	struct vs_j top = vs_j_root(doc), all = vs_j_get(top, "findings");
@@ -182,6 +191,10 @@ static int standalone(const struct svf *s)
 	if (rc)
 		return rc;
 	found = vs_j_opt(vs_j_root(&doc), "findings");
+	if (!vs_j_null(found) && (rc = words_check(s, &doc))) {
+		vs_jdoc_free(&doc);
+		return rc;
+	}
 	if (!s->json)
 		svf_steps_print(vs_j_opt(vs_j_root(&doc), "steps"));
 	if (!vs_j_null(found)) {
@@ -198,6 +211,7 @@ static int standalone(const struct svf *s)
 /* ---- for Nagios ----------------------------------------------------------------- */
 
 enum { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
+#define NO_CHECK "svf check is not possible"
 #define NAGIOS_TEXT 1024	/* bytes of the findings' names */
 
 /* Prints the one line that Nagios reads. Returns state, its exit code. */
@@ -253,7 +267,13 @@ static int nagios(const struct svf *s)
 		return nagios_line(NAGIOS_UNKNOWN, rc == SVF_AUTH ?
 				   "authentication refused" :
 				   rc == SVF_AWAY ? "slurmctld does not answer" :
-				   "svf check is not possible", &none);
+				   NO_CHECK, &none);
+	rc = svf_check_words(s, &doc, &text);
+	if (rc) {
+		vs_jdoc_free(&doc);
+		return nagios_line(NAGIOS_UNKNOWN, text ? text : NO_CHECK,
+				   &none);
+	}
 	up = vs_j_bool_or(vs_j_opt(vs_j_root(&doc), "up"), false);
 	n = sums_of(s, vs_j_get(vs_j_root(&doc), "findings"));
 	text = nagios_text(s, vs_j_opt(vs_j_root(&doc), "findings"), &n);
@@ -276,11 +296,8 @@ static int run(const struct svf *s)
 	int rc;
 
 	if (s->own[NAGIOS] && (s->json || s->flag || s->format ||
-			       s->own[STANDALONE])) {
-		fputs("svf: check: --nagios prints one line: it takes no --json, --codes, --standalone or -O\n",
-		      stderr);
-		return svf_try();
-	}
+			       s->own[STANDALONE]))
+		return svf_wrong("check", "--nagios prints one line: it takes no --json, --codes, --standalone or -O");
 	if (s->flag)
 		return svf_codes_print(s);
 	if (s->own[STANDALONE])
@@ -290,6 +307,11 @@ static int run(const struct svf *s)
 	rc = ask(&doc);
 	if (rc)
 		return rc;
+	rc = words_check(s, &doc);
+	if (rc) {
+		vs_jdoc_free(&doc);
+		return rc;
+	}
 	rc = print(s, &doc);
 	if (s->json && (rc == SVF_OK || rc == SVF_NO))
 		svf_print_json(s, &doc);
@@ -315,7 +337,8 @@ const struct svf_verb svf_check = {
 	.own = own, .list = &list, .flagged = &svf_codes, .names = SVF_NAMES_HOST,
 	.what = "errors of hosts, templates and slurm.conf, with their fixes",
 	.help =
-"CODE or OBJECT (a host, a template) restricts the list. Each finding is\n"
+"CODE (svf-check-codes(7)) or OBJECT (a host, a node, a template) restricts the\n"
+"list. A word that is neither is refused. Each finding is\n"
 "followed by the commands that fix it. svf does not run them, because neither\n"
 "svf nor its account in vCenter may change a host. svf exits with 1 if a hard\n"
 "finding is listed.\n"

@@ -226,11 +226,9 @@ static int run(const struct svf *s)
 	struct svf_where w;
 	int rc;
 
-	if (s->argc > 1) {
-		fprintf(stderr, "svf: conf: one file is expected, not %s too\n",
-			s->argv[1]);
-		return SVF_USAGE;
-	}
+	if (s->argc > 1)
+		return svf_wrong("conf", "one file is expected, not '%s' too",
+				 s->argv[1]);
 	if (s->flag)
 		return print_keys(s);
 	if (s->argc)

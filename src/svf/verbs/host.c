@@ -73,9 +73,7 @@ static char *drained_words(struct vs_j top)
 
 static int wrong(void)
 {
-	fputs("svf: host: drain HOST [--at TIME] [--requeue] [--dry-run] [REASON] or resume HOST is expected; svf hosts lists hosts\n",
-	      stderr);
-	return svf_try();
+	return svf_wrong("host", "drain HOST [--at TIME] [--requeue] [--dry-run] [REASON] or resume HOST is expected; svf hosts lists hosts");
 }
 
 /* The answer's first line, then a row for each VM. */
@@ -105,11 +103,9 @@ static int drain(const struct svf *s)
 
 	if (s->own[AT])
 		at = svf_start_parse(s->own[AT], (int64_t)time(NULL));
-	if (s->own[AT] && at <= 0) {
-		fprintf(stderr, "svf: host: TIME is 14:00, 2026-03-01T14:00 or now+2hours, not %s\n",
-			s->own[AT]);
-		return SVF_USAGE;
-	}
+	if (s->own[AT] && at <= 0)
+		return svf_wrong("host", "TIME is 14:00, 2026-03-01T14:00 or now+2hours, not '%s'",
+				 s->own[AT]);
 	if (!svf_reason_fits("host", text))
 		return SVF_USAGE;
 	rc = svf_request_at(s->own[REQUEUE] ? "drain-requeue" : "drain",
@@ -124,11 +120,8 @@ static int dry_run(const struct svf *s)
 	struct vs_j nodes;
 	int rc;
 
-	if (s->own[AT]) {
-		fputs("svf: host: --dry-run shows a drain that begins now: it takes no --at\n",
-		      stderr);
-		return svf_try();
-	}
+	if (s->own[AT])
+		return svf_wrong("host", "--dry-run shows a drain that begins now: it takes no --at");
 	rc = svf_request(s->own[REQUEUE] ? "leave-requeue" : "leave",
 			 s->argv[1], "", &doc);
 	if (rc)
@@ -159,11 +152,9 @@ static int run_host(const struct svf *s)
 	const char *what = s->argc ? s->argv[0] : "";
 	bool options = s->own[AT] || s->own[REQUEUE] || s->own[DRY_RUN];
 
-	if (!strcmp(what, "plan")) {
-		fprintf(stderr, "svf: host: plan was removed: svf host drain --dry-run %s\n",
-			s->argc > 1 ? s->argv[1] : "HOST");
-		return svf_try();
-	}
+	if (!strcmp(what, "plan"))
+		return svf_wrong("host", "plan was removed: svf host drain --dry-run %s",
+				 s->argc > 1 ? s->argv[1] : "HOST");
 	if (!strcmp(what, "drain") && s->argc >= 2)
 		return s->own[DRY_RUN] ? dry_run(s) : drain(s);
 	if (!strcmp(what, "resume") && s->argc == 2 && !options)

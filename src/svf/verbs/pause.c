@@ -40,11 +40,8 @@ static int run_pause(const struct svf *s)
 	struct vs_jdoc doc;
 	int rc;
 
-	if (!text[strspn(text, " ")]) {
-		fputs("svf: pause: a reason is expected, which users see\n",
-		      stderr);
-		return SVF_USAGE;
-	}
+	if (!text[strspn(text, " ")])
+		return svf_wrong("pause", "a reason is expected, which users see");
 	if (!svf_reason_fits("pause", text))
 		return SVF_USAGE;
 	rc = svf_request("pause", "", text, &doc);

@@ -11,9 +11,8 @@ int svf_no_arguments(const struct svf *s, const char *verb)
 {
 	if (!s->argc)
 		return SVF_OK;
-	fprintf(stderr, "svf: %s: nothing is expected after it, not %s\n", verb,
-		s->argv[0]);
-	return SVF_USAGE;
+	return svf_wrong(verb, "nothing is expected after it, not '%s'",
+			 s->argv[0]);
 }
 
 /* The end of every order: print what came back in one line or as JSON. */
@@ -163,7 +162,6 @@ bool svf_reason_fits(const char *verb, const char *text)
 {
 	if (strlen(text) < SVF_REASON_MAX)
 		return true;
-	fprintf(stderr, "svf: %s: a reason of %d bytes at most\n", verb,
-		SVF_REASON_MAX - 1);
+	svf_wrong(verb, "a reason of %d bytes at most", SVF_REASON_MAX - 1);
 	return false;
 }

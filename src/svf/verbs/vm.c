@@ -104,11 +104,9 @@ static int evict(const struct svf *s)
 {
 	VS_FREE char *why = svf_args_join(s, 2, " ");
 
-	if (s->own[ON]) {
-		fprintf(stderr, "svf: vm: evict --on was removed: svf vm move %s --on %s\n",
-			s->argv[1], s->own[ON]);
-		return SVF_USAGE;
-	}
+	if (s->own[ON])
+		return svf_wrong("vm", "evict --on was removed: svf vm move %s --on %s",
+				 s->argv[1], s->own[ON]);
 	if (!svf_reason_fits("vm", why))
 		return SVF_USAGE;
 	return order(s, s->own[REQUEUE] ? "requeue" : "evict", s->argv[1], why);
@@ -136,9 +134,7 @@ static int run(const struct svf *s)
 		return rebuild(s);
 	if (s->argc == 2 && !strcmp(what, "forget") && !requeue && !on)
 		return forget(s);
-	fputs("svf: vm: evict [--requeue] NODES [REASON], move NODES --on HOST, rebuild NODES [--on HOST] or forget NODE is expected\n",
-	      stderr);
-	return svf_try();
+	return svf_wrong("vm", "evict [--requeue] NODES [REASON], move NODES --on HOST, rebuild NODES [--on HOST] or forget NODE is expected");
 }
 
 static const struct svf_word words[] = {

@@ -67,11 +67,11 @@ static int run(const struct svf *s)
 	const char *part;
 	uint32_t job;
 
-	if (s->argc != 1 || !job_parse(s->argv[0], &job, &part)) {
-		fprintf(stderr, "svf: why: one job id is expected%s%s\n",
-			s->argc ? ", not " : "", s->argc ? s->argv[0] : "");
-		return SVF_USAGE;
-	}
+	if (!s->argc)
+		return svf_wrong("why", "one job id is expected");
+	if (s->argc > 1 || !job_parse(s->argv[0], &job, &part))
+		return svf_wrong("why", "one job id is expected, not '%s'",
+				 s->argv[s->argc > 1]);
 	return svf_show(s, "why", job, part, print);
 }
 

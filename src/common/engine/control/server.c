@@ -89,6 +89,7 @@ static const struct verb {
 	{ "plan", false, false, false },
 	{ "reconcile", false, false, false },
 	{ "check", false, false, false },
+	{ "objects", false, false, false },
 	{ "recheck", false, false, false },
 	{ "confirm", false, false, true },
 	{ "adopt", false, false, true },

@@ -142,6 +142,33 @@ static void add_vcenter(struct asked *a, const struct vs_core *c)
 	    "reachable", "svf status");
 }
 
+static void add_name(struct json_object *arr, const char *name)
+{
+	if (name)
+		vs_jb_add_str(arr, name);
+}
+
+/* What vsphere.conf names. */
+static void add_configured(struct json_object *arr, const struct vs_conf *conf)
+{
+	add_name(arr, conf->folder);
+	add_name(arr, conf->datastore);
+	add_name(arr, conf->datacenter);
+	for (size_t i = 0; i < conf->nclusters; i++) {
+		add_name(arr, conf->clusters[i].name);
+		add_name(arr, conf->clusters[i].pool);
+		add_name(arr, conf->clusters[i].datastore);
+	}
+	for (size_t i = 0; i < conf->nadapters; i++) {
+		add_name(arr, conf->adapters[i].name);
+		add_name(arr, conf->adapters[i].network);
+	}
+	for (size_t i = 0; i < conf->npartitions; i++) {
+		add_name(arr, conf->partitions[i].name);
+		add_name(arr, conf->partitions[i].template_name);
+	}
+}
+
 /* ---- the answers --------------------------------------------------------------- */
 
 struct site {
@@ -207,6 +234,28 @@ void vs_report_check(struct vs_core *c, struct json_object *top, bool operator)
 	add_list(&a, &slurm.found);
 	vs_found_clear(&slurm.found);
 	vs_jb_put(top, "findings", a.arr);
+}
+
+/* Of the others no object is known before its finding: VMs without a node, say. */
+void vs_report_objects(struct vs_core *c, struct json_object *top,
+		       bool sees_nodes)
+{
+	static const char *const fixed[] = { "/", "slurm.conf", "vCenter",
+					     "MaxClonesPerHour" };
+	struct json_object *arr = vs_jb_arr();
+	const struct vs_conf *conf = c->conf;
+
+	vs_assert_locked();
+	for (size_t i = 0; i < VS_COUNT(fixed); i++)
+		vs_jb_add_str(arr, fixed[i]);
+	for (const struct vs_host *h = c->inv.hosts; h; h = h->hh.next)
+		vs_jb_add_str(arr, h->name);
+	for (size_t i = 0; i < c->nguards; i++)
+		vs_jb_add_str(arr, c->guards[i].name);
+	add_configured(arr, conf);
+	for (size_t i = 0; sees_nodes && i < conf->nnodes; i++)
+		vs_jb_add_str(arr, conf->nodes[i].name);
+	vs_jb_put(top, "objects", arr);
 }
 
 void vs_report_recheck(struct vs_core *c, struct json_object *top,

@@ -15,7 +15,7 @@
 #include "util/json.h"
 #include "util/mem.h"
 
-enum report { HOSTS, CLONE_SOURCES, NODES, JOBS, WHY, STATUS, CHECK, RECHECK,
+enum report { HOSTS, CLONE_SOURCES, NODES, JOBS, WHY, STATUS, CHECK, OBJECTS, RECHECK,
 	      RECONCILE, REPORTS };
 
 static const struct {
@@ -29,6 +29,7 @@ static const struct {
 	[WHY] = { "why", true },
 	[STATUS] = { "status", true },
 	[CHECK] = { "check", true },
+	[OBJECTS] = { "objects", true },
 	[RECHECK] = { "recheck", true },
 	[RECONCILE] = { "reconcile", true },
 };
@@ -86,6 +87,9 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 		break;
 	case CHECK:
 		vs_report_check(c, top, viewer.is_operator);
+		break;
+	case OBJECTS:
+		vs_report_objects(c, top, viewer.sees_nodes);
 		break;
 	case RECHECK:
 		vs_report_recheck(c, top, viewer.is_operator);

@@ -215,10 +215,16 @@
  *   "seconds": 34,			until the last node has registered,
  *					under the budgets; while served
  *   "measured": true,			false: nothing to go by, it is Slurm's
- *					ResumeTimeout
+ *					ResumeTimeout, the longest of the nodes'
+ *   "queued": true,			while served: the nodes are idle, and jobs
+ *					of their partitions are pending
  *   "notes": [ ... ]
  * }
  *
+ * "objects": what a finding may be about {
+ *   "objects": [ "esx01", ... ]	hosts, clusters, names of vsphere.conf, and
+ *					nodes if they may be seen
+ * }
  * "check": what is found wrong {
  *   "up": true, (*)			false: of vCenter nothing is known now
  *   "seq": 17, (*)			number of the reading that this is of

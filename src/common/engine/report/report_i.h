@@ -16,6 +16,9 @@ void vs_report_jobs(struct vs_core *c, struct json_object *top,
 		    const struct vs_viewer *viewer);
 void vs_report_check(struct vs_core *c, struct json_object *top, bool operator);
 
+/* Names that a finding may have as its object. */
+void vs_report_objects(struct vs_core *c, struct json_object *top,
+		       bool sees_nodes);
 void vs_report_why(struct vs_core *c, struct json_object *top,
 		   const struct vs_slurm_job *job, bool sees_nodes);
 void vs_report_status(struct vs_core *c, struct json_object *top,

@@ -14,6 +14,7 @@
 #include "engine/report/report.h"
 #include "engine/run/run.h"
 #include "engine/state/state.h"
+#include "util/json.h"
 #include "util/mem.h"
 #include "util/name.h"
 #include "util/time.h"
@@ -109,6 +110,19 @@ static void step_set(const struct vs_core *c, struct vs_standalone *s)
 		!heard.about[0] ? VS_STEP_NAMES : VS_STEP_INVENTORY;
 }
 
+/* The findings, and all names that are no mistake after svf check. */
+static struct json_object *report(struct vs_err *err)
+{
+	struct json_object *top = vs_core_report("check", 0, 0, err);
+	struct json_object *names = vs_core_report("objects", 0, 0, err);
+
+	if (top && names)
+		vs_jb_put(top, "objects", vs_jb_clone(
+			vs_jb_member(names, "objects")));
+	vs_jb_free(names);
+	return top;
+}
+
 struct json_object *vs_standalone_check(struct vs_conf *conf_take,
 					const struct vs_slurm_ops *port,
 					int patience_ms,
@@ -132,7 +146,7 @@ struct json_object *vs_standalone_check(struct vs_conf *conf_take,
 	vs_strlcpy(s->about, heard.about, sizeof(s->about));
 	vs_strlcpy(s->user, vs_vc_user(), sizeof(s->user));
 	if (done) {
-		top = vs_core_report("check", 0, 0, &s->err);
+		top = report(&s->err);
 	} else {
 		s->err = heard.err;
 		if (!heard.down)
