@@ -15,9 +15,11 @@
 #include <arpa/inet.h>
 #include <getopt.h>
 #include <net/if.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include "port.h"
 
@@ -131,6 +133,17 @@ static int option(int c, const char *arg, struct port_want *want, int *timeout,
 	}
 }
 
+/* systemd signals slurm-vsphere-guest alone (KillMode=process). What it started must
+ * not wait on beside its successor. */
+static void end_with_parent(void)
+{
+	pid_t parent = getppid();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		exit(1);
+}
+
 static int do_wait(int argc, char *argv[])
 {
 	static const struct option options[] = {
@@ -157,6 +170,7 @@ static int do_wait(int argc, char *argv[])
 		return usage("needed", "--netdev, --mac and --link-layer");
 	if (optind < argc)
 		return usage("not expected", argv[optind]);
+	end_with_parent();
 	want.ifindex = ifindex_of(want.root, want.netdev);
 	if (port_wait(&want, (int64_t)timeout * 1000, &seen, &err))
 		return failed(&err);

@@ -7,6 +7,7 @@ dist_sbin_SCRIPTS = contribs/guest/slurm-vsphere-guest \
 	contribs/health/slurm-vsphere-health
 guestdir = $(pkgdatadir)/guest
 dist_guest_DATA = contribs/guest/README.md \
+	contribs/guest/slurm-vsphere-freeze.service \
 	contribs/guest/slurm-vsphere-identity.service \
 	contribs/guest/slurm-vsphere-slurmd.service
 # Of the controller.

@@ -46,6 +46,7 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 			PLUGINS/spank_vsphere.so || rc=1
 		holds $d/slurm-vsphere-guest$s /usr/sbin/slurm-vsphere-guest \
 			/usr/sbin/slurm-vsphere-port $u/slurm-vsphere-identity.service \
+			$u/slurm-vsphere-freeze.service \
 			$u/slurm-vsphere-slurmd.service $m/man8/slurm-vsphere-guest.8 || rc=1
 		mapfile -t schemas < <(cd "$VS_TOP/src/svf/schema" && printf '%s\n' *.json)
 		holds $d/slurm-vsphere-client$s /usr/bin/svf $m/man1/svf.1 \

@@ -92,7 +92,7 @@ def test_a_clone_becomes_its_own_node_and_slurmd_begins_its_uptime_anew(guest):
 
 
 def test_the_clones_own_slurmd_gets_it_too_and_again_when_it_is_restarted(guest):
-    env = {"SV_SLURMD": recorder(guest)}
+    env = {"SV_SLURMD": recorder(guest), "VM_BOOT_ID": "of-the-clone-source"}
     run_hook(guest, VM_FORKED="/parent", **env)
     want = ["-D", "-N", "vm007", "--conf-server", "ctl1:6817,ctl2:6817", "-b"]
     assert (guest.dir / "args").read_text().split() == want
@@ -148,7 +148,7 @@ exec "{PORT}" "$@"
         tool.chmod(0o755)
         self.env["SV_PORT"] = str(tool)
 
-    def fork(self):
+    def fork(self, *verb):
         """The freeze returns in the clone, with the clone's guestinfo."""
         of_clone = self.dir / "clone.json"
         self.environment()
@@ -163,11 +163,11 @@ exec "{GUEST}/simulator-hook" "$1"
 """)
         tools.chmod(0o755)
         try:
-            return self.run_with(tools)
+            return self.run_with(tools, *verb)
         finally:
             self.info = mine
 
-    def run_with(self, tools):
+    def run_with(self, tools, *verb):
         env = {**self.environment(), "SV_ROOT": str(self.root),
                "SV_GUESTINFO_CMD": str(tools), "SV_IP": self.write_ip(self.ip),
                "SV_VERBS": str(self.dir / "verbs"),
@@ -175,9 +175,12 @@ exec "{GUEST}/simulator-hook" "$1"
         begin = self.dir / "begin"
         begin.write_text(f'#!/bin/sh\necho "$@" >"{self.dir}/started"\n')
         begin.chmod(0o755)
-        return subprocess.run([str(SCRIPT), "start", "--", str(begin)],
-                              env=env, text=True, timeout=30,
-                              capture_output=True, check=False)
+        verb = verb or ("start", "--", str(begin))
+        return subprocess.run([str(SCRIPT), *verb], env=env, text=True,
+                              timeout=30, capture_output=True, check=False)
+
+    def ready_file(self):
+        return self.dir / "slurm-vsphere/ready"
 
     def said(self):
         return self.log.read_text().splitlines()
@@ -199,7 +202,7 @@ def test_clock_name_cards_and_munge_are_made_anew_in_their_order(machine):
         "systemctl try-restart NetworkManager.service",
         "systemctl try-restart ssh.service",
         "systemctl try-restart sshd.service",
-        "systemctl --job-mode=ignore-dependencies restart munge.service"]
+        "systemctl --job-mode=ignore-dependencies try-restart munge.service"]
     assert (machine.root / "proc/sys/kernel/hostname").read_text() == "vm007"
     assert (machine.root / "etc/machine-id").read_text() == ID + "\n"
     # the last card's; the kernel would take each
@@ -217,6 +220,42 @@ def test_a_clock_that_cannot_be_set_stops_the_node(machine):
 def test_a_generator_that_is_not_seeded_again_stops_the_node(machine):
     machine.port("echo '/dev/urandom: refused' >&2; exit 1")
     failed(machine, machine.fork(), 1, "random numbers", "refused")
+
+
+def test_a_clone_whose_renewal_failed_does_it_again(machine):
+    """systemd starts the unit again, and now guestinfo is the clone's."""
+    machine.port("echo '/dev/urandom: refused' >&2; exit 1")
+    failed(machine, machine.fork(), 1, "random numbers")
+    tools = machine.dir / "tools"
+    failed(machine, machine.run_with(tools), 1, "random numbers")
+    machine.port("cat >'%s'" % machine.seed)
+    r = machine.run_with(tools)
+    assert machine.started(), r.stderr
+    assert (machine.dir / "started").read_text() == "-b\n"
+    assert "vm007" in machine.seed.read_text()
+    begun = machine.said()
+    machine.run_with(tools)             # and not once more
+    assert machine.said() == begun
+
+
+def test_the_unit_that_freezes_leaves_the_card_and_slurmd_to_the_next(machine):
+    """It ends before the clone's network is waited for."""
+    r = machine.fork("freeze")
+    assert r.returncode == 0, r.stderr
+    assert not machine.started() and not machine.ready_file().exists()
+    assert machine.said()[0] == "frozen"
+    assert (machine.root / "proc/sys/kernel/hostname").read_text() == "vm007"
+    begun = machine.said()
+    r = machine.run_with(machine.dir / "tools")
+    assert machine.started(), r.stderr
+    assert (machine.dir / "started").read_text() == "-b\n"
+    assert machine.said() == begun
+
+
+def test_a_node_does_not_freeze(machine):
+    r = machine.run("freeze")
+    assert (r.returncode, r.stderr) == (0, "")
+    assert not machine.log.exists()
 
 
 def test_what_seeds_the_generator_is_the_clones_own(machine):

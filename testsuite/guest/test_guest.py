@@ -34,7 +34,8 @@ class Guest:
              "network": "VM Network"},
             {"type": "sriov", "mac": MAC, "network": "SRIOV-ROCE-PG"},
         ]
-        self.env = {"SV_WAIT": "1", "SV_POLL": "0.05", "SV_PORT": str(PORT)}
+        self.env = {"SV_WAIT": "1", "SV_POLL": "0.05", "SV_PORT": str(PORT),
+                    "SV_MUNGE": "true"}
 
     def environment(self):
         (self.dir / "guestinfo.json").write_text(json.dumps(

@@ -19,7 +19,8 @@ def test_identity_tells_the_networks_configuration_the_first_cards_address(guest
     assert (run / "systemd/network/10-slurm-vsphere-first.network"
             ).read_text().splitlines() == [
         "[Match]", "MACAddress=00:50:56:11:02:03",
-        "[Network]", "Address=10.9.0.17/24", "Gateway=10.9.0.1",
+        "[Network]", "IPv6AcceptRA=no", "Address=10.9.0.17/24",
+        "Gateway=10.9.0.1",
         "DNS=10.9.0.2", "DNS=10.9.0.3", "Domains=hpc.example.org example.org"]
     f = run / ("NetworkManager/system-connections/"
                "slurm-vsphere-first.nmconnection")
@@ -30,7 +31,8 @@ def test_identity_tells_the_networks_configuration_the_first_cards_address(guest
         "[ethernet]", "mac-address=00:50:56:11:02:03",
         "[ipv4]", "method=manual", "address1=10.9.0.17/24,10.9.0.1",
         "dns=10.9.0.2;10.9.0.3;",
-        "dns-search=hpc.example.org;example.org;", "[ipv6]", "method=auto"]
+        "dns-search=hpc.example.org;example.org;", "[ipv6]",
+        "method=link-local"]
 
 
 def test_cards_with_addresses_of_ours_are_left_alone_by_others(guest):  # noqa: F811
