@@ -48,6 +48,7 @@ class Configuration:
             "SchedulerType": "sched/backfill",
             "SchedulerParameters": self.scheduler_parameters,
             "SlurmctldParameters": self.slurmctld_parameters,
+            "PropagateResourceLimitsExcept": "MEMLOCK",
             "ReturnToService": 2,
             "MessageTimeout": 10,
             "KillWait": 2,

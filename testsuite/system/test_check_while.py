@@ -76,6 +76,8 @@ SLURM = [
     ("slurm-prolog-flags", r"^PrologFlags=.*$", "", "add to PrologFlags=: Alloc"),
     ("slurm-hold-on-prolog", r",nohold_on_prolog_fail", "",
      "add to SchedulerParameters=: nohold_on_prolog_fail"),
+    ("slurm-memlock", r"^PropagateResourceLimitsExcept=.*$", "",
+     "add to PropagateResourceLimitsExcept=: MEMLOCK"),
     ("slurm-private-data", r"^PrivateData=.*$", "",
      "add to PrivateData=: cloud"),
     ("slurm-resume-timeout", r"^ResumeTimeout=.*$", "ResumeTimeout=40",

@@ -220,6 +220,9 @@ void stage_slurm(const char *key, const char *value)
 		{ "TopologyPlugin", &slurm_conf.topology_plugin },
 		{ "SchedulerParameters", &slurm_conf.sched_params },
 		{ "AuthInfo", &slurm_conf.authinfo },
+		{ "PropagateResourceLimits", &slurm_conf.propagate_rlimits },
+		{ "PropagateResourceLimitsExcept",
+		  &slurm_conf.propagate_rlimits_except },
 	};
 
 	if (!strcmp(key, "SuspendTime"))

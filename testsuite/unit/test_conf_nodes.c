@@ -468,7 +468,7 @@ static void check_found(void *arg, enum vs_check code, const char *is,
 
 static const char *timeouts(const char *partitions)
 {
-	const struct vs_slurm_bounds b = { 600, 50, partitions };
+	const struct vs_slurm_bounds b = { 600, 50, partitions, false };
 
 	found[0] = '\0';
 	vs_slurm_checks(&b, check_found, NULL);
@@ -506,6 +506,50 @@ static void timeouts_are_those_of_the_vms(void **state)
 			node_record_table_ptr[i]->suspend_timeout = NO_VAL16;
 	assert_string_equal(timeouts("roce"),
 			    "60, ResumeTimeout=600; 30, SuspendTimeout=50; ");
+}
+
+static void memlock_found(void *arg, enum vs_check code, const char *is,
+			  const char *should, const char *fix)
+{
+	(void)should;
+	(void)fix;
+	if (code == VS_CHECK_SLURM_MEMLOCK)
+		snprintf(arg, 200, "%s", is);
+}
+
+/* By the rules of Slurm's parse_rlimits(). */
+static void the_memory_lock_of_the_login_node_is_found(void **state)
+{
+	static const struct { const char *some, *except, *is; } rows[] = {
+		{ NULL, NULL, "PropagateResourceLimits=ALL" },
+		{ "ALL", NULL, "PropagateResourceLimits=ALL" },
+		{ "CORE,MEMLOCK", NULL, "PropagateResourceLimits=CORE,MEMLOCK" },
+		{ "RLIMIT_MEMLOCK", NULL, "PropagateResourceLimits=RLIMIT_MEMLOCK" },
+		{ "NONE", NULL, "" },
+		{ "CORE, STACK", NULL, "" },
+		{ "MEMLOCKS", NULL, "" },
+		{ NULL, "MEMLOCK", "" },
+		{ NULL, "STACK, RLIMIT_MEMLOCK", "" },
+		{ NULL, "ALL", "" },
+		{ "ALL", "MEMLOCK", "" },
+		{ NULL, "NONE", "PropagateResourceLimitsExcept=NONE" },
+		{ "NONE", "STACK", "PropagateResourceLimitsExcept=STACK" },
+	};
+	struct vs_slurm_bounds b = { .rdma = true };
+	char is[200];
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(rows); i++) {
+		stage_slurm("PropagateResourceLimits", rows[i].some);
+		stage_slurm("PropagateResourceLimitsExcept", rows[i].except);
+		is[0] = '\0';
+		vs_slurm_checks(&b, memlock_found, is);
+		assert_string_equal(is, rows[i].is);
+	}
+	b.rdma = false;		/* vmxnet3 alone pins nothing */
+	is[0] = '\0';
+	vs_slurm_checks(&b, memlock_found, is);
+	assert_string_equal(is, "");
 }
 
 static void select_parameters_without_a_test_are_refused_by_name(void **state)
@@ -620,6 +664,7 @@ int main(void)
 		T(without_suspend_time_we_refuse_to_start),
 		T(a_partitions_suspend_time_suffices),
 		T(timeouts_are_those_of_the_vms),
+		T(the_memory_lock_of_the_login_node_is_found),
 		T(select_parameters_without_a_test_are_refused_by_name),
 		T(select_parameters_of_a_partition_are_refused_too),
 		T(without_the_prep_plugin_we_refuse_to_start),

@@ -184,6 +184,38 @@ static bool vf_not_counted(const struct vs_slurm_bounds *b)
 	       listed(slurm_conf.accounting_storage_tres, "license/vf");
 }
 
+/* As parse_rlimits() of slurm_rlimits_info.c reads its lists. */
+static bool names_memlock(const char *list)
+{
+	static const char prefix[] = "RLIMIT_", delimiters[] = ", \t\n";
+
+	for (const char *at = list; *at; at += strspn(at, delimiters)) {
+		size_t len = strcspn(at, delimiters);
+		size_t skip = strncmp(at, prefix, sizeof(prefix) - 1) ?
+			0 : sizeof(prefix) - 1;
+
+		if (len - skip == strlen("MEMLOCK") &&
+		    !strncmp(at + skip, "MEMLOCK", len - skip))
+			return true;
+		at += len;
+	}
+	return !strcmp(list, "ALL");
+}
+
+/* Slurm's default is PropagateResourceLimits=ALL. It ignores that key where the
+ * other one is set. */
+static bool memlock_propagated(const struct vs_slurm_bounds *b)
+{
+	const char *except = slurm_conf.propagate_rlimits_except;
+	const char *some = slurm_conf.propagate_rlimits;
+
+	if (!b || !b->rdma)
+		return false;
+	if (except && *except)
+		return !names_memlock(except);
+	return !some || !*some || names_memlock(some);
+}
+
 /* Slurm works out each node's timeouts from its partitions
  * (power_save_set_timeouts() in power_save.c). Without slurmctld no partition has
  * nodes: then it is the partition's own. Returns the least of a VM's node, or `than`
@@ -245,7 +277,7 @@ static bool short_suspend(const struct vs_slurm_bounds *b)
 /* ---- the table --------------------------------------------------------------- */
 
 enum value { MISSING, RESUME_RATE, SUSPEND_RATE, RET2SERVICE, SUSPEND_TIMEOUT,
-	     RESUME_TIMEOUT, TOPOLOGY, PREP, SELECT };
+	     RESUME_TIMEOUT, TOPOLOGY, PREP, SELECT, MEMLOCK };
 
 static const struct row {
 	enum vs_check code;
@@ -302,6 +334,9 @@ static const struct row {
 	  "add to SchedulerParameters=: nohold_on_prolog_fail",
 	  "SchedulerParameters=nohold_on_prolog_fail is missing: a job whose node "
 	  "fails its device check is held, not requeued" },
+	{ VS_CHECK_SLURM_MEMLOCK, memlock_propagated, MEMLOCK,
+	  "PropagateResourceLimitsExcept=MEMLOCK",
+	  "add to PropagateResourceLimitsExcept=: MEMLOCK", NULL },
 	{ VS_CHECK_SLURM_CLOUD, hides_cloud, MISSING, "PrivateData=cloud",
 	  "add to PrivateData=: cloud",
 	  "PrivateData=cloud is missing: sinfo hides powered-down VMs" },
@@ -350,6 +385,15 @@ static void value_of(enum value which, const struct vs_slurm_bounds *b, char *ou
 	case SELECT:
 		snprintf(out, size, "%s",
 			 vs_select_untested(slurm_conf.select_type_param));
+		break;
+	case MEMLOCK:
+		if (slurm_conf.propagate_rlimits_except)
+			snprintf(out, size, "PropagateResourceLimitsExcept=%s",
+				 slurm_conf.propagate_rlimits_except);
+		else
+			snprintf(out, size, "PropagateResourceLimits=%s",
+				 slurm_conf.propagate_rlimits ?
+				 slurm_conf.propagate_rlimits : "ALL");
 		break;
 	case MISSING:
 		snprintf(out, size, "missing");

@@ -202,6 +202,14 @@ static char *partition_names(const struct vs_conf *conf)
 	return names;
 }
 
+static bool has_rdma(const struct vs_core *c)
+{
+	for (size_t i = 0; i < c->conf->nadapters; i++)
+		if (vs_adapter_type_info(&c->adapters[i])->rdma)
+			return true;
+	return false;
+}
+
 void vs_report_check(struct vs_core *c, struct json_object *top, bool operator)
 {
 	struct asked a = { vs_jb_arr(), operator };
@@ -209,7 +217,7 @@ void vs_report_check(struct vs_core *c, struct json_object *top, bool operator)
 	VS_FREE char *partitions = partition_names(c->conf);
 	struct vs_lookup slurm = {
 		.bounds = { c->conf->boot_timeout_s, c->conf->shutdown_grace_s,
-			    partitions },
+			    partitions, has_rdma(c) },
 	};
 
 	vs_assert_locked();

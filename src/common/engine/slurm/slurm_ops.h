@@ -138,6 +138,7 @@ enum vs_slurm_request {
 struct vs_slurm_bounds {
 	int boot_timeout_s, shutdown_grace_s;
 	const char *partitions;	/* of VMs, with commas between; NULL: none */
+	bool rdma;		/* an adapter has RDMA devices */
 };
 /* fix: what to write into slurm.conf. */
 typedef void vs_slurm_found(void *arg, enum vs_check code, const char *is,

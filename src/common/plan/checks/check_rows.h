@@ -283,6 +283,9 @@ FOUND(SLURM_PROLOG, "slurm-prolog-flags", WARNING, "slurm.conf",
 FOUND(SLURM_HOLD, "slurm-hold-on-prolog", WARNING, "slurm.conf",
 	"SchedulerParameters=nohold_on_prolog_fail is missing",
 	"Slurm holds a job whose node fails its device check, instead of a requeue.")
+FOUND(SLURM_MEMLOCK, "slurm-memlock", WARNING, "slurm.conf",
+	"Slurm gives jobs the memory-lock limit of the machine where they are submitted",
+	"RDMA pins memory. With the usual limit of 8 MB, programs fail with \"Couldn't allocate MR\".")
 FOUND(SLURM_CLOUD, "slurm-private-data", WARNING, "slurm.conf",
 	"PrivateData=cloud is missing",
 	"sinfo hides nodes that are powered down.")
