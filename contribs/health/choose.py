@@ -7,7 +7,7 @@ host is in two pairs at once, because they would share its link; only nodes that
 uses are taken.
 """
 
-AT_REST = {("on", "idle"), ("off", "powered_down"), ("none", "powered_down")}
+AT_REST = {("ON", "IDLE"), ("OFF", "POWERED_DOWN"), ("NONE", "POWERED_DOWN")}
 
 
 def pfs_of(node):
@@ -27,11 +27,11 @@ def targets(hosts, nodes, partition, rows):
              if n["partition"] == partition for pf in pfs_of(n)}
     known |= {(r[e]["host"], r[e]["pf"]) for r in rows
               if r.get("partition") == partition for e in ("from", "to")}
-    nets = {pf.get("switch") for h in hosts for pf in pf_rows(h)
+    nets = {pf.get("network") for h in hosts for pf in pf_rows(h)
             if (h["host"], pf["pci"]) in known}
     found = {h["host"]: [pf["pci"] for pf in pf_rows(h)
                          if pf["total"] > 0 and
-                         (pf.get("switch") in nets or not nets)]
+                         (pf.get("network") in nets or not nets)]
              for h in hosts}
     return {h: pfs for h, pfs in found.items() if pfs}
 
@@ -39,23 +39,23 @@ def targets(hosts, nodes, partition, rows):
 def usable(nodes, partition):
     """The partition's nodes that no job and no order has."""
     return [n for n in nodes if n["partition"] == partition and
-            (n["vm_state"], n["slurm_state"]) in AT_REST and
-            not n.get("job") and not n.get("order")]
+            (n["vm_state"], n["node_state"]) in AT_REST and
+            not n.get("job") and not n.get("request")]
 
 
 def settling(nodes, partition):
     """Those that will be usable, or not, in a moment."""
     return [n for n in nodes if n["partition"] == partition and
-            (n["slurm_state"] in ("completing", "powering_down") or
-             (n["slurm_state"] == "powered_down" and
-              n["vm_state"] in ("on", "stopping")))]
+            (n["node_state"] in ("COMPLETING", "POWERING_DOWN") or
+             (n["node_state"] == "POWERED_DOWN" and
+              n["vm_state"] in ("ON", "STOPPING")))]
 
 
 def available(hosts, where, free):
     """Hosts that can take one more VM, or that have a managed VM that may go."""
-    here = {n.get("host") for n in free if n["vm_state"] == "on"}
+    here = {n.get("host") for n in free if n["vm_state"] == "ON"}
     return [h["host"] for h in hosts if h["host"] in where and
-            h["state"] == "up" and
+            h["state"] == "UP" and
             (h["host"] in here or
              any(pf.get("free", 0) > 0 for pf in pf_rows(h)
                  if pf["pci"] in where[h["host"]]))]
@@ -120,7 +120,7 @@ def nodes_for(pair, free):
     for host in pair:
         left = [n for n in free if n not in got]
         left.sort(key=lambda n: (
-            n.get("host") != host, n["vm_state"] == "on", n["node"]))
+            n.get("host") != host, n["vm_state"] == "ON", n["node"]))
         if not left:
             return None
         got.append(left[0])
@@ -134,7 +134,7 @@ def shared(hosts, nodes, own):
     for h in hosts:
         for pf in pf_rows(h):
             res[h["host"], pf["pci"]] = pf.get("foreign", 0) + \
-                pf.get("suspect", 0)
+                pf.get("unverified", 0)
     for n in nodes:
         if n.get("job") and n["node"] not in own:
             for pf in pfs_of(n):

@@ -211,11 +211,11 @@ class Job:
         res = judge.assess(test, [job["cards"].get(
             (e["node"], row["card"]), {}).get("rate") for e in ends], limits)
         if why or len(done) != 1:
-            res.update(verdict="none", value=None, why=why or res["why"] or
+            res.update(verdict="none", value=None, reason=why or res["reason"] or
                        "it was run twice")
         others = sum(self.shared.get((e["host"], e["pf"]), 0) for e in ends)
         if res["verdict"] == "slow" and others and self.conf["alone"]:
-            res.update(verdict="none", why=f"{judge.figure({**row, **res})}, "
+            res.update(verdict="none", reason=f"{judge.figure({**row, **res})}, "
                        f"but {others} other VM" +
                        ("s share" if others > 1 else " shares") + " these PFs")
         return res

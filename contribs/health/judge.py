@@ -33,23 +33,23 @@ def assess(test, rates, limits):
     bandwidth = test["test"] in perf.BANDWIDTH
     res = {"value": None, "unit": "Gb/s" if bandwidth else "us",
            "limit": limit_of(test["test"], limits), "line_rate": None,
-           "verdict": "none", "why": ""}
+           "verdict": "none", "reason": ""}
     if bandwidth:
         line = limits["line_rate"] or (min(rates) if all(rates) else None)
         res["line_rate"] = line
     try:
         value = round(perf.measure(test), 2)
     except perf.Unreadable as e:
-        res["why"] = str(e)
+        res["reason"] = str(e)
         return res
     if bandwidth and not line:
-        res["why"] = "the port's rate is not known"
+        res["reason"] = "the port's rate is not known"
         return res
     res["value"] = value
     if not bandwidth:
         res["verdict"] = "good" if value <= res["limit"] else "slow"
     elif value > 1.05 * line:
-        res["why"] = f"{value} Gb/s are more than the line's {line:g}"
+        res["reason"] = f"{value} Gb/s are more than the line's {line:g}"
     else:
         res["verdict"] = "good" if value >= line * res["limit"] / 100 \
             else "slow"

@@ -68,9 +68,9 @@ class Queue:
             for job in self.waiting:
                 self.c.wait_state(job, "COMPLETED", 300)
             status = wait_for("nothing is ahead any more", 60, lambda: (
-                lambda s: not s.get("ahead") and s)(self.c.svf("status")))
-            self.made = status.get("ahead_made", 0)
-            self.wasted = status.get("ahead_removed", 0)
+                lambda s: not s.get("prefetched") and s)(self.c.svf("status")))
+            self.made = status.get("prefetch_made", 0)
+            self.wasted = status.get("prefetch_removed", 0)
             self.took_s = self.provisioning_s()
         except Exception as e:      # pylint: disable=broad-except
             self.error = e          # the other thread's business, too

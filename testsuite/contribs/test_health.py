@@ -62,7 +62,7 @@ def row(job, a, b, verdict, at=None, pf=PF):
     return {"time": NOW - 1000 + job if at is None else at, "job": job,
             "test": "ib_send_bw", "card": 0, "from": end(a, pf), "to": end(b),
             "value": value, "unit": "Gb/s", "limit": 90.0, "line_rate": 100.0,
-            "verdict": verdict, "why": ""}
+            "verdict": verdict, "reason": ""}
 
 
 def found(*rows, now=NOW, since=None):
@@ -204,13 +204,13 @@ def test_pfs_of_a_host_are_judged_apart():
 # ---- whose turn it is ----------------------------------------------------------------
 
 def site():
-    hosts = [{"host": h, "state": "up", "pfs": [
-        {"pci": "p", "switch": "net", "total": 4, "free": 2, "foreign": 0},
-        {"pci": "q", "switch": "other", "total": 4, "free": 4, "foreign": 0}]}
+    hosts = [{"host": h, "state": "UP", "pfs": [
+        {"pci": "p", "network": "net", "total": 4, "free": 2, "foreign": 0},
+        {"pci": "q", "network": "other", "total": 4, "free": 4, "foreign": 0}]}
         for h in "abcd"]
-    nodes = [{"node": f"vm{i}", "partition": "roce", "vm_state": "none",
-              "slurm_state": "powered_down"} for i in range(6)]
-    nodes[0].update(vm_state="on", slurm_state="idle", host="c", pf="p")
+    nodes = [{"node": f"vm{i}", "partition": "roce", "vm_state": "NONE",
+              "node_state": "POWERED_DOWN"} for i in range(6)]
+    nodes[0].update(vm_state="ON", node_state="IDLE", host="c", pf="p")
     return hosts, nodes
 
 
@@ -282,7 +282,7 @@ def test_devices_beside_the_network_are_no_target():
 def test_only_hosts_in_service_with_room_are_taken():
     hosts, nodes = site()
     where = choose.targets(hosts, nodes, "roce", [])
-    hosts[0]["state"] = "drained"
+    hosts[0]["state"] = "DRAINED"
     hosts[1]["pfs"][0]["free"] = 0
     hosts[2]["pfs"][0]["free"] = 0      # but an idle managed VM is there
     free = choose.usable(nodes, "roce")
@@ -295,14 +295,14 @@ def test_only_hosts_in_service_with_room_are_taken():
 
 def test_nodes_that_are_only_just_freed_are_told_from_those_in_use():
     def node(name, slurm, vm, partition="roce"):
-        return {"node": name, "partition": partition, "slurm_state": slurm,
+        return {"node": name, "partition": partition, "node_state": slurm,
                 "vm_state": vm}
-    nodes = [node("done", "completing", "on"), node("busy", "allocated", "on"),
-             node("off", "powered_down", "none"), node("idle", "idle", "on"),
-             node("going", "powering_down", "on"), node("bad", "down", "on"),
-             node("still", "powered_down", "on"),
-             node("stops", "powered_down", "stopping"),
-             node("other", "completing", "on", "ib")]
+    nodes = [node("done", "COMPLETING", "ON"), node("busy", "ALLOCATED", "ON"),
+             node("off", "POWERED_DOWN", "NONE"), node("idle", "IDLE", "ON"),
+             node("going", "POWERING_DOWN", "ON"), node("bad", "DOWN", "ON"),
+             node("still", "POWERED_DOWN", "ON"),
+             node("stops", "POWERED_DOWN", "STOPPING"),
+             node("other", "COMPLETING", "ON", "ib")]
     assert [n["node"] for n in choose.settling(nodes, "roce")] == [
         "done", "going", "still", "stops"]
     assert [n["node"] for n in choose.usable(nodes, "roce")] == ["off", "idle"]

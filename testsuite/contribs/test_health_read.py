@@ -131,7 +131,7 @@ def test_a_failed_program_is_no_result_whatever_it_printed():
     text = job_text(bw=3.0).replace("rc=0", "rc=1")
     for test in perf.read_job(text)["tests"]:
         got = judge.assess(test, (100, 100), judge.DEFAULT_LIMITS)
-        assert got["verdict"] == "none" and "ended with 1" in got["why"]
+        assert got["verdict"] == "none" and "ended with 1" in got["reason"]
     test = dict(perf.read_job(text)["tests"][0], rc=127,
                 text="timeout: failed to run command 'ib_send_bw'\n")
     with pytest.raises(Unreadable, match="isn't installed"):

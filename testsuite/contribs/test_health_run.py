@@ -45,25 +45,25 @@ class World:
     needed."""
 
     def __init__(self, hosts="abcdef", partitions=("roce",)):
-        self.state = dict.fromkeys(hosts, "up")
+        self.state = dict.fromkeys(hosts, "UP")
         self.partitions, self.slow, self.bad_switch = partitions, set(), False
         self.drained, self.pairs, self.clock = [], [], Clock()
 
     @property
     def hosts(self):
         return [{"host": h, "state": s, "pfs": [
-            {"pci": "p", "switch": "net", "total": 9, "free": 9}]}
+            {"pci": "p", "network": "net", "total": 9, "free": 9}]}
             for h, s in self.state.items()]
 
     @property
     def nodes(self):
-        return [{"node": f"{p}{i}", "partition": p, "vm_state": "none",
-                 "slurm_state": "powered_down"}
+        return [{"node": f"{p}{i}", "partition": p, "vm_state": "NONE",
+                 "node_state": "POWERED_DOWN"}
                 for p in self.partitions for i in range(8)]
 
     def must(self, *argv, **_):
         if argv[:3] == ("svf", "host", "drain"):
-            self.state[argv[3]] = "drained"
+            self.state[argv[3]] = "DRAINED"
             self.drained.append(argv[3])
         return ""
 
@@ -82,7 +82,7 @@ def slow_or_good(job, pair, slow, at, partition="roce"):
     return {"time": round(at, 1), "job": job, "adapter": "", "card": 0,
             "partition": partition, "test": "ib_send_bw", "unit": "Gb/s",
             "value": 41.2 if slow else 98.0, "limit": 90.0, "line_rate": 100.0,
-            "verdict": "slow" if slow else "good", "why": "",
+            "verdict": "slow" if slow else "good", "reason": "",
             **{e: {"node": "vm", "host": h, "pf": "p"}
                for e, h in zip(("from", "to"), pair)}}
 
@@ -155,12 +155,12 @@ def test_a_suspect_without_a_test_is_told_and_not_drained(site):
     world = World()
     world.slow = {"c"}
     site(world, no_drain=True)
-    world.state = {h: "up" if h == "c" else "maintenance" for h in "abcdef"}
+    world.state = {h: "UP" if h == "c" else "MAINTENANCE" for h in "abcdef"}
     said = site(world)
     assert "c was slow: ib_send_bw 41.2 Gb/s" in said and not world.drained
     assert "this run has no result of it" in said
     assert world.status == 1
-    world.state, world.slow = dict.fromkeys("abcdef", "up"), set()
+    world.state, world.slow = dict.fromkeys("abcdef", "UP"), set()
     site(world)
     said = site(world)          # who was slow beside it is cleared, too
     assert world.status == 0, said
@@ -170,9 +170,9 @@ def test_what_an_operator_has_drained_is_not_held_guilty_afterwards(site):
     world = World()
     world.slow = {"c"}
     site(world, no_drain=True)
-    world.state["c"] = "drained"
+    world.state["c"] = "DRAINED"
     assert "c was slow" not in site(world)
-    world.state["c"], world.slow, world.pairs = "up", set(), []
+    world.state["c"], world.slow, world.pairs = "UP", set(), []
     said = site(world)
     assert not world.pairs and not world.drained and "c was" not in said
 
@@ -184,7 +184,7 @@ def test_one_slow_pair_with_a_host_that_was_good_last_night_drains_nobody(site):
     night = time.time() - DAY / 2
     site.results.add([slow_or_good(90, "bx", False, night),
                       slow_or_good(91, "ax", False, night - 9 * DAY)])
-    world.state["x"] = "maintenance"
+    world.state["x"] = "MAINTENANCE"
     world.slow = {"b"}
     said = site(world)
     assert world.pairs == [("a", "b")]
@@ -225,7 +225,7 @@ def test_drains_is_what_a_run_may_do_over_all_partitions(site):
     said = site(world, every=0)
     assert world.drained == ["c"], said
     assert "not drained, it would be more than 1 in a run" in said
-    world.state["c"], world.drained = "up", []
+    world.state["c"], world.drained = "UP", []
     site(world, every=0, drains=2)
     assert sorted(world.drained) == ["c", "e"]
 
@@ -282,7 +282,7 @@ def test_why_a_job_has_no_result_is_its_own_word(site, monkeypatch):
              f"health: end {edge} rc=1\n{end}", "ended with 1: Failed to x")):
         made.output = lambda text=text: text
         row = made.rows()[0]
-        assert row["verdict"] == "none" and row["why"].startswith(why), row
+        assert row["verdict"] == "none" and row["reason"].startswith(why), row
 
 
 def test_a_partition_without_vms_is_a_mistake_and_no_busy_one(site):

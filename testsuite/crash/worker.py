@@ -477,8 +477,8 @@ class Worker:
                             f"{'on' if name in on else 'not on'}")
         said += self.books(s, on)
         for row in c.svf("nodes")["nodes"]:
-            want = "on" if row["node"] in on else \
-                "off" if row["node"] in names else "none"
+            want = "ON" if row["node"] in on else \
+                "OFF" if row["node"] in names else "NONE"
             if row["vm_state"] != want:
                 said.append(f"svf says {row['vm_state']} of {row['node']}, "
                             f"which is {want}")
@@ -494,7 +494,7 @@ class Worker:
                 got = theirs.get(pf["id"], {})
                 if not (got or pf["device"] or pf["used"]):
                     continue    # a device that no adapter names is not told
-                if pf["max"] and (got.get("ours") != mine or got.get("held") or
+                if pf["max"] and (got.get("managed") != mine or got.get("reserved") or
                                   got.get("free") != pf["vfs"] - pf["used"]):
                     said.append(f"{h['name']} {pf['id']}: {mine} are ours, "
                                 f"{pf['used']} used; svf says {got}")

@@ -108,7 +108,7 @@ class Progress:
         news = {}
         for n in rows:
             name, state = n["node"], n["vm_state"]
-            if n.get("job") != self.job or state == "none" or \
+            if n.get("job") != self.job or state == "NONE" or \
                     state in self.at.get(name, {}):
                 continue
             if name not in self.at and n.get("pf"):
@@ -206,7 +206,7 @@ def vfs_come_back(cluster):
     tell("\nno job needs the VMs now; after SuspendTime Slurm powers them down ...")
     wait_for("the VFs are free again", 60, lambda: vf_counts(cluster)[0] == 0)
     wait_for("svf shows them free", 10, lambda: all(
-        pf["ours"] == 0 and pf["held"] == 0
+        pf["managed"] == 0 and pf["reserved"] == 0
         for h in cluster.svf("hosts")["hosts"] for pf in h["pfs"]))
     tell(f"after {time.time() - began:.1f} s all VFs of these VMs are free again:")
     show(cluster, "svf", "hosts")

@@ -65,8 +65,8 @@ class Live:
 
     def hosts(self):
         """What svf hosts must say: name -> (state, {pci: VFs})."""
-        return {h["name"]: ("disconnected" if not h["connected"] else
-                            "maintenance" if h["maintenance"] else "up",
+        return {h["name"]: ("DISCONNECTED" if not h["connected"] else
+                            "MAINTENANCE" if h["maintenance"] else "UP",
                             {p["pci"]: VFS if (h["name"], p["pci"]) == self.enabled
                              else p["vfs"] for p in h["pfs"]})
                 for h in self.place.of_cluster(self.place.cluster.moid).values()}

@@ -62,7 +62,7 @@ def forget_vms(run, lane="end"):
     """Each VM that was on when it was last shown, and isn't there: a person
     destroyed it while the engine heard nothing. Only a person can tell that
     from a vCenter that has lost track of it, once Slurm has powered it down."""
-    lost = [v["vm"] for v in run.c.svf("reconcile")["vms"] if NOT_SHOWN in v["what"]]
+    lost = [v["vm"] for v in run.c.svf("reconcile")["vms"] if NOT_SHOWN in v["description"]]
     there = {v["name"] for v in run.sim("state")["vms"]} if lost else ()
     for name in lost:
         if name not in there:
@@ -132,10 +132,10 @@ def avoided(c):
 
 def confirm_brake(run):
     """True if it was on."""
-    if not run.c.svf("status").get("brake"):
+    if not run.c.svf("status").get("removal_limit_reached"):
         return False
     r = run.c.run("svf", "reconcile", "--confirm")
-    run.note("end", "brake", {}, (r.stdout + r.stderr).strip())
+    run.note("end", "confirm", {}, (r.stdout + r.stderr).strip())
     return True
 
 
@@ -205,9 +205,9 @@ def busy(run):
     said += [f"{t['method']} of {t['entity']} is {t['state']}"
              for t in s["tasks"] if t["state"] in ("queued", "running")]
     for h in c.svf("hosts")["hosts"]:
-        said += [f"svf: {h['host']} {pf['pci']} ours={pf['ours']} "
-                 f"held={pf['held']}" for pf in h["pfs"]
-                 if pf["ours"] or pf["held"]]
+        said += [f"svf: {h['host']} {pf['pci']} managed={pf['managed']} "
+                 f"reserved={pf['reserved']}" for pf in h["pfs"]
+                 if pf["managed"] or pf["reserved"]]
     return said
 
 

@@ -322,19 +322,19 @@ class Judge:
                 if not pf["max"]:
                     continue
                 mine = sum(1 for vm in pf["by"].values() if vm in ours)
-                want = {"total": pf["vfs"], "ours": mine, "held": 0,
+                want = {"total": pf["vfs"], "managed": mine, "reserved": 0,
                         "free": pf["vfs"] - pf["used"],
-                        "foreign+suspect": pf["used"] - mine}
+                        "foreign+unverified": pf["used"] - mine}
                 got = dict(theirs.get(pf["id"], {}))
-                got["foreign+suspect"] = got.get("foreign", 0) + got.get("suspect", 0)
+                got["foreign+unverified"] = got.get("foreign", 0) + got.get("unverified", 0)
                 bad = {k: (v, got.get(k)) for k, v in want.items() if got.get(k) != v}
                 if bad:
                     said.append(f"{h['name']} {pf['id']} (simulator, svf): {bad}")
-        power = {v["name"]: {"poweredOn": "on", "poweredOff": "off"}.get(v["power"])
+        power = {v["name"]: {"poweredOn": "ON", "poweredOff": "OFF"}.get(v["power"])
                  for v in s["vms"] if v["folder"].endswith(OUR_FOLDER)}
         for n in self.c.svf("nodes")["nodes"]:
-            if n["vm_state"] != power.get(n["node"], "none"):
-                said.append(f"{n['node']} is {power.get(n['node'], 'none')}, "
+            if n["vm_state"] != power.get(n["node"], "NONE"):
+                said.append(f"{n['node']} is {power.get(n['node'], 'NONE')}, "
                             f"svf says {n['vm_state']}")
         return said
 

@@ -23,7 +23,7 @@ from chaos_plan import CARDS, OVER, PARTITIONS
 CYCLES = 3
 APART_S = 5             # moments further apart than that are no row
 # The core waits 32 s at most after a node's failure. A task may take its time.
-EXCUSED_S = {"last_error": 45, "action": 180, "waits": 180, "order": 180}
+EXCUSED_S = {"last_error": 45, "action": 180, "reason": 180, "request": 180}
 UNSEEN = "vCenter does not show its VM"      # an administrator's to decide
 FREE_FLAGS = {"CLOUD", "PLANNED", "POWERED_DOWN"}
 # Adapters that take the same VFs.
@@ -242,7 +242,7 @@ def node_lists(nodes, state, told, excused=()):
                 "Reason" in f or name in excused:
             continue
         on = bool(mine) and mine[0]["power"] == "poweredOn"
-        if on and "POWERED_DOWN" not in flags and svf[name]["vm_state"] == "on":
+        if on and "POWERED_DOWN" not in flags and svf[name]["vm_state"] == "ON":
             up[adapter] = up.get(adapter, 0) + 1
         elif not on and "POWERED_DOWN" in flags and (mine or clones):
             off[adapter] = off.get(adapter, 0) + 1
@@ -282,11 +282,11 @@ def vf_lists(state, told, networks, ours, busy=()):
             theirs = sum(vm not in ours for vm in pf["by"].values())
             ever.setdefault(network, []).append(pf["vfs"] - theirs)
             now.setdefault(network, []).append(max(0, min(
-                pf["vfs"] - pf["used"] - pfs.get(pf["id"], {}).get("held", 0),
+                pf["vfs"] - pf["used"] - pfs.get(pf["id"], {}).get("reserved", 0),
                 pfs.get(pf["id"], {}).get("free", 0))))
         now["VM-PG"] = ever["VM-PG"] = []
         for network, counts in ever.items():
             whole.setdefault(network, []).append(counts)
-            if not said.get("reasons") and said.get("state") == "up":
+            if not said.get("reasons") and said.get("state") == "UP":
                 free.setdefault(network, []).append(now[network])
     return free, whole

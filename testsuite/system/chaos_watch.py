@@ -140,7 +140,7 @@ class Watch:
         with ThreadPoolExecutor(len(asks)) as pool:     # at one time, or nearly
             state, status, nodes, jobs, told, hosts = pool.map(
                 lambda ask: ask(), asks)
-        if not status["up"] or status.get("brake"):
+        if not status["up"] or status.get("removal_limit_reached"):
             return None
         ours = {v["name"] for v in state["vms"] if is_ours(v)}
         up, off, able = node_lists(nodes, state, told, self.excuses.holds(at, told))

@@ -413,13 +413,13 @@ def play(cluster, name):
         phase.let_go(cluster)
         cluster.clear_faults()
     watch(cluster, [c for c in cells if c not in early], phase.wanted)
-    held = sum(pf["held"] for h in cluster.svf("hosts")["hosts"]
+    held = sum(pf["reserved"] for h in cluster.svf("hosts")["hosts"]
                for pf in h["pfs"])
-    ours = sum(pf["ours"] for h in cluster.svf("hosts")["hosts"]
+    ours = sum(pf["managed"] for h in cluster.svf("hosts")["hosts"]
                for pf in h["pfs"])
     calls = cluster.mutating()
     time.sleep(QUIET_S)
-    all_of_it = {"held": held, "ours": ours, "on": len(cluster.names_on()),
+    all_of_it = {"reserved": held, "managed": ours, "on": len(cluster.names_on()),
                  "calls": calls - was, "late": cluster.mutating() - calls}
     undo(cluster, cells, phase.wanted)
     next_jobs(cluster, cells)

@@ -31,7 +31,7 @@ def off(c, *names):
 
 def holds(c):
     """Who has how many VFs on which PF, by the core's own ledger."""
-    return sorted((h["host"], pf["pci"], pf["total"], pf["ours"], pf["held"],
+    return sorted((h["host"], pf["pci"], pf["total"], pf["managed"], pf["reserved"],
                    pf["foreign"]) for h in c.svf("hosts")["hosts"]
                   for pf in h["pfs"])
 

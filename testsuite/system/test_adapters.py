@@ -45,7 +45,7 @@ def test_an_infiniband_constraint_gets_infiniband_vfs(cluster):
                                           script=REPORT))
     assert seen(out) == {("vm004", "sriov-ib"), ("vm005", "sriov-ib")}
     pfs = {pf["id"]: pf["used"] for h in cluster.state()["hosts"]
-           for pf in h["pfs"] if pf["switch"] == "dvs-ib"}
+           for pf in h["pfs"] if pf["network"] == "dvs-ib"}
     assert pfs == {"0000:af:00.0": 1}
 
 
@@ -56,7 +56,7 @@ def test_vmxnet3_takes_no_vf(cluster):
     assert cluster.vfs_used() == before
     nodes = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
     assert nodes["vm006"]["adapter"] == "vmxnet3"
-    assert nodes["vm006"]["vm_state"] == "on" and not nodes["vm006"].get("pf")
+    assert nodes["vm006"]["vm_state"] == "ON" and not nodes["vm006"].get("pf")
     info = json.loads(cluster.path("guests", "vm006", "guestinfo.json").read_text())
     assert info["guestinfo.slurm.address"] == "10.2.0.6/16"
 
@@ -88,7 +88,7 @@ def test_a_card_whose_port_is_down_meets_no_job(cluster):
     assert "not ACTIVE" in node["Reason"]
     assert "node=vm001 boots again on another host" in cluster.ctld_log()
     assert not [h for h in cluster.svf("hosts")["hosts"]
-                if h["state"] == "avoided"]    # it wasn't the hosts
+                if h["state"] == "EXCLUDED"]    # it wasn't the hosts
     cluster.port_state("vm001", "4: ACTIVE")
     cluster.must("scontrol", "update", "nodename=vm001", "state=resume")
     wait_for("vm001 is off", 40, lambda: not cluster.is_on("vm001"))

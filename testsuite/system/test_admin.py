@@ -117,7 +117,7 @@ def test_power_down_force_in_every_state_requeues_jobs_and_gives_the_vf(cluster)
     for n in cluster.node_names():
         wait_for(f"{n} is off", 40, lambda n=n: is_off(cluster, n))
     assert cluster.vfs_used() == 0
-    assert all(pf["held"] == 0 for h in cluster.svf("hosts")["hosts"]
+    assert all(pf["reserved"] == 0 for h in cluster.svf("hosts")["hosts"]
                for pf in h["pfs"])
     for job in (boot, busy.id):
         show = cluster.job(job)

@@ -30,7 +30,7 @@ def make_cluster():
 def vfs(c):
     """The core's counts of VFs: in use by managed VMs that are on, and reserved."""
     pfs = [pf for h in c.svf("hosts")["hosts"] for pf in h["pfs"]]
-    return sum(pf["ours"] for pf in pfs), sum(pf["held"] for pf in pfs)
+    return sum(pf["managed"] for pf in pfs), sum(pf["reserved"] for pf in pfs)
 
 
 @pytest.fixture(autouse=True)
@@ -142,7 +142,7 @@ def minutes_off(c, job, minutes, *options):
 
 def expected(c, job):
     """Minutes from now, by what it says."""
-    return (c.svf("why", str(job)).get("expected", 0) - time.time()) / 60
+    return (c.svf("why", str(job)).get("start_time", 0) - time.time()) / 60
 
 
 def test_who_waits_hears_of_an_end_that_is_moved_and_gets_the_vf(cluster):

@@ -17,7 +17,7 @@ HOST = "esx01.example.org"
 def drained(c):
     """Does slurm-vsphere keep VMs away from the host?"""
     return {h["host"]: h["state"] for h in c.svf("hosts")["hosts"]}[HOST] == \
-        "drained"
+        "DRAINED"
 
 
 def refused(c):
@@ -60,7 +60,7 @@ def test_an_order_for_this_controller_is_obeyed_once(cluster):
     assert not drained(cluster)
 
 
-READS = {"hosts", "nodes", "jobs", "why", "status", "parents", "plan",
+READS = {"hosts", "nodes", "jobs", "why", "status", "clone-sources", "plan",
          "reconcile", "check", "recheck"}
 
 

@@ -178,7 +178,7 @@ def books(*vms, **hosts):
 
 def svf_node(name, **more):
     return {"node": name, "adapter": "sriov-roce", "action": "nothing",
-            "vm_state": "off", **more}
+            "vm_state": "OFF", **more}
 
 
 def listed(state, *names, nodes=None, excused=()):
@@ -220,7 +220,7 @@ def test_a_node_whose_job_runs_on_a_lost_host_is_planned_by_its_end():
     for h, by in zip(state["hosts"], ({}, {"0": "vm002", "1": "theirs"})):
         h["pfs"] = [{"switch": "dvs-roce", "max": 8, "vfs": 4, "used": len(by),
                      "by": by, "pci": "p", "id": "p"}]
-    told = [{"host": "a", "state": "up", "pfs": [{"pci": "p", "free": 3}]}]
+    told = [{"host": "a", "state": "UP", "pfs": [{"pci": "p", "free": 3}]}]
     for busy, whole in (((), [[4]]), ({"vm002"}, [[4], [1]])):
         assert vf_lists(state, told, {"dvs-roce": ROCE}, {"vm002"}, busy) == (
             {ROCE: [[3]], "VM-PG": [[]]}, {ROCE: whole, "VM-PG": [[]]})
@@ -231,7 +231,7 @@ def test_a_vm_without_a_vf_needs_a_host_that_is_not_avoided():
     state = books()
     for h in state["hosts"]:
         h["pfs"] = []
-    told = [{"host": n, "state": "up", "pfs": [], "reasons": ["avoided"]} for n in "ab"]
+    told = [{"host": n, "state": "UP", "pfs": [], "reasons": ["avoided"]} for n in "ab"]
     free, whole = vf_lists(state, told, {}, set())
     assert not startable(moment(j, free=free, whole=whole), True)
     del told[1]["reasons"]
@@ -242,7 +242,7 @@ def test_a_vm_without_a_vf_needs_a_host_that_is_not_avoided():
 def test_svfs_word_excuses_a_node_for_its_time_only():
     assert listed(books(), "vm001", excused={"vm001"})[1] == {}
     for key, word in (("last_error", "no VF"), ("action", "destroy"),
-                      ("waits", "a parent"), ("order", "evict")):
+                      ("reason", "a clone source"), ("request", "evict")):
         e, told = Excuses(), [svf_node("vm001", **{key: word}), svf_node("vm002")]
         for t in range(EXCUSED_S[key]):
             assert e.holds(T0 + t, told) == {"vm001"}

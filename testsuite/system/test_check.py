@@ -206,8 +206,8 @@ def test_a_fault_is_found_by_its_code_alone(cluster, code, what, spoil, mend,
         f = found[0]
         assert f["severity"] == ("hard" if code in HARD else "warning")
         assert command in f["fix"]
-        assert f["is"] != f["should"] and f["why"]
-        if f["of"] == "PF":
+        assert f["actual"] != f["expected"] and f["reason"]
+        if f["object_type"] == "PF":
             assert f["pf"].startswith("0000:")
         assert cluster.run("svf", "check", code).returncode == \
             (code in HARD)

@@ -32,7 +32,7 @@ def alone(cluster, code, what, severity="hard", but=()):
     f = wait_for(f"{code} of {what}, alone", 30, look)[0]
     assert f["severity"] == severity
     assert cluster.run("svf", "check", code).returncode == (severity == "hard")
-    assert f["is"] != f["should"] and f["why"]
+    assert f["actual"] != f["expected"] and f["reason"]
     return f
 
 
@@ -119,7 +119,7 @@ def test_each_cause_of_a_missing_template_has_its_own_way_out(
         # Who may not read it may not clone it either.
         f = alone(cluster, "template-missing", T,
                   but=[("rights-missing", T)] * (spoil is unreadable))
-        assert says in f["is"] and f["should"] == "a template that can be read"
+        assert says in f["actual"] and f["expected"] == "a template that can be read"
         at = [f["fix"].find(c) for c in commands]
         assert at == sorted(at) and min(at) >= 0, f["fix"]
         # The commands for another cause would not fix this one.
@@ -139,7 +139,7 @@ def test_a_host_that_cannot_be_read_is_named_with_what_is_lacking(cluster):
     view_only(cluster, "DC0/host/HPC1/" + h)
     try:
         f = alone(cluster, "host-unread", h, "unknown")
-        assert f["is"] == "not read: power policy, product, time servers, PFs"
+        assert f["actual"] == "not read: power policy, product, time servers, PFs"
         assert f["fix"] == f"govc permissions.set -principal '{USERNAME}' " \
             "-role ReadOnly -propagate=true /"
     finally:
@@ -154,8 +154,8 @@ def test_a_switch_whose_mtu_no_adapter_says_is_odd_on_one_host(fresh):
     h = "esx03.example.org"
     c.do("setHost", host=h, set={"switch": "dvs-roce", "mtu": 1500})
     f = alone(c, "mtu-odd", h, "warning")
-    assert f["is"] == "MTU 1500 on dvs-roce"
-    assert f["should"] == "9000, as on 2 hosts"
+    assert f["actual"] == "MTU 1500 on dvs-roce"
+    assert f["expected"] == "9000, as on 2 hosts"
     assert f["fix"] == "govc dvs.change -mtu 9000 dvs-roce"
     c.do("setHost", host=h, set={"switch": "dvs-roce", "mtu": 9000})
     sound(c)
@@ -174,7 +174,7 @@ def test_an_rdma_adapter_on_a_network_of_nsx(fresh, segment, where, kind):
     sound(c)
     c.change_vsphere("Network=SRIOV-ROCE-PG", f"Network={segment}")
     f = alone(c, "adapter-nsx", "sriov-roce")
-    assert f["is"] == kind and "port group" in f["should"]
+    assert f["actual"] == kind and "port group" in f["expected"]
     c.change_vsphere(f"Network={segment}", "Network=SRIOV-ROCE-PG")
     sound(c)
 
@@ -188,8 +188,8 @@ def test_a_port_group_that_lets_vms_take_others_macs(fresh):
     sound(c)
     c.change_vsphere("Network=SRIOV-ROCE-PG", "Network=loose")
     f = alone(c, "network-policy", "sriov-roce", "warning")
-    assert f["is"] == "MAC address changes, promiscuous mode accepted"
-    assert f["should"] == "rejected" and "loose" in f["fix"]
+    assert f["actual"] == "MAC address changes, promiscuous mode accepted"
+    assert f["expected"] == "rejected" and "loose" in f["fix"]
     c.wait_job(c.sbatch("-N1", script="true"), 60)
     c.change_vsphere("Network=loose", "Network=SRIOV-ROCE-PG")
     sound(c)
@@ -207,7 +207,7 @@ def test_another_vm_has_a_nodes_mac(fresh):
                              "mac": mac}]})
     f = alone(c, "mac-shared", "vm001", "warning")
     copy = next(v["moid"] for v in c.state()["vms"] if v["name"] == "copy")
-    assert f["is"] == f"VM {copy} has {mac} too" and copy in f["fix"]
+    assert f["actual"] == f"VM {copy} has {mac} too" and copy in f["fix"]
     c.do("destroyVm", vm="copy")
     sound(c)
 
@@ -218,7 +218,7 @@ def test_more_nodes_than_vfs(fresh):
     sound(c)
     c.change_vsphere("AllowMoreNodesThanVFs=yes", "AllowMoreNodesThanVFs=no")
     f = alone(c, "more-nodes-than-vfs", "sriov-roce")
-    assert "4 nodes of adapter sriov-roce for 3 VFs" in f["is"]
+    assert "4 nodes of adapter sriov-roce for 3 VFs" in f["actual"]
     assert f["fix"] == "vsphere.conf: AllowMoreNodesThanVFs=yes"
     job = c.sbatch("-N1", script="true")
     wait_for("no job begins", 20, lambda: "4 nodes of adapter" in
@@ -235,6 +235,6 @@ def test_the_hours_vms_are_used_up(fresh):
     sound(c)
     c.wait_job(c.sbatch("-N1", script="true"), 60)
     f = alone(c, "clones-per-hour", "MaxClonesPerHour")
-    assert f["is"] == "reached" and "Retention=warm" in f["fix"]
+    assert f["actual"] == "reached" and "Retention=warm" in f["fix"]
     c.change_vsphere("MaxClonesPerHour=1", "MaxClonesPerHour=9")
     sound(c)

@@ -149,10 +149,10 @@ def test_a_host_that_fails_a_hard_check_gets_no_job(cluster):
     assert len(said(cluster, *drift)) == before + 1
     assert f["pf"] == PF0 and f["severity"] == "hard"
     reasons = {h["host"]: h for h in cluster.svf("hosts")["hosts"]}
-    assert reasons[H1]["state"] == "avoided"
+    assert reasons[H1]["state"] == "EXCLUDED"
     assert any("mtu: MTU 1500 on dvs-roce, should be 9000" in r
                for r in reasons[H1]["reasons"])
-    assert reasons[H2]["state"] == "up"
+    assert reasons[H2]["state"] == "UP"
     jobs = [Held(cluster, "-N1", "--exclusive") for _ in range(3)]
     for j in jobs:
         j.wait_running()
@@ -229,7 +229,7 @@ def test_a_driver_that_is_updated_under_a_job_is_told_once(cluster):
     # Of two hosts the later version counts as usual: the other one is odd.
     host(cluster, where, driverVersion="4.22.0.1", **NIC)
     f = found(cluster, "driver-odd", where)
-    assert "nmlx5_core 4.22.0.1" in f["is"] and "4.23.0.66" in f["should"]
+    assert "nmlx5_core 4.22.0.1" in f["actual"] and "4.23.0.66" in f["expected"]
     for _ in range(3):
         findings(cluster)
     assert len(said(cluster, f"host={where}", f"pf={PF0}",
@@ -266,7 +266,7 @@ def test_more_vfs_in_use_than_there_are(cluster):
     cluster.do("addVm", spec=foreign("theirs-2", H1))
     cluster.do("setVfs", host=H1, pci=PF0, vfs=1)
     f = found(cluster, "vf-overcommitted", H1)
-    assert f["is"] == "1 VFs, 2 in use or reserved" and f["pf"] == PF0
+    assert f["actual"] == "1 VFs, 2 in use or reserved" and f["pf"] == PF0
     for vm in ("theirs-1", "theirs-2"):
         cluster.do("destroyVm", vm=vm, force=True)
     cluster.do("setVfs", host=H1, pci=PF0, vfs=3)
@@ -320,8 +320,8 @@ def test_no_host_has_the_adapters_network(cluster):
     for h in (H1, H2):
         host(cluster, h, member=False, switch="dvs-roce")
     f = found(cluster, "adapter-network", "sriov-roce")
-    assert f["severity"] == "hard" and f["is"] == "on no host"
-    assert f["should"] == ROCE and "govc dvs.add" in f["fix"]
+    assert f["severity"] == "hard" and f["actual"] == "on no host"
+    assert f["expected"] == ROCE and "govc dvs.add" in f["fix"]
     assert "adapter-uplink" not in {c for c, _ in codes(cluster)}
     for h in (H1, H2):
         host(cluster, h, member=True, switch="dvs-roce")
@@ -379,10 +379,10 @@ def test_hosts_that_are_no_vms_are_kept_from_power_saving(fresh):
     c.start()
     c.wait_ready()
     one = found(c, "slurm-suspend-others", "slurm.conf", 30)
-    assert one["is"] == "2 nodes that are no VMs: vm002, ..."
+    assert one["actual"] == "2 nodes that are no VMs: vm002, ..."
     should = "SuspendTime=INFINITE, and SuspendTime=600 in the VMs' " \
         "PartitionName= lines"
-    assert one["should"] == should
+    assert one["expected"] == should
     assert one["fix"] == f"slurm.conf: {should}; or add to " \
         "SuspendExcNodes=: vm[002-003]"
     conf = c.path("etc", "slurm.conf")
@@ -423,15 +423,15 @@ def test_a_host_with_room_for_fewer_vms_than_vfs(fresh):
     f = found(c, "host-memory-vfs", H2)
     assert f["severity"] == "warning" and only(c, f["code"])
     assert re.match(r"its VFs serve 2 VMs x (\d+) MB = \d+ MB, it has \d+ MB: "
-                    "1 fit$", f["is"])
+                    "1 fit$", f["actual"])
     assert "all 4 nodes of adapter sriov-roce: the hosts have it for 3" in \
-        f["should"]
+        f["expected"]
     assert f["fix"].startswith("slurm.conf: NodeName=... RealMemory=")
     host(c, H2, memoryMB=128 * 1024)
     wait_for("it is mended", 30, lambda: sound(c))
     host(c, H2, cores=4)  # a tenth of its CPU is ESXi's
     f = found(c, "host-cores-vfs", H2)
-    assert f["is"] == "its VFs serve 2 VMs x 2 cores = 4, it has 3 for " \
+    assert f["actual"] == "its VFs serve 2 VMs x 2 cores = 4, it has 3 for " \
         "VMs: 1 fit"
     assert f["fix"].startswith("slurm.conf: NodeName=... CPUs=1")
     assert f["severity"] == "warning" and only(c, f["code"])
@@ -469,7 +469,7 @@ def test_room_is_judged_on_the_datastores_that_a_partition_may_use(fresh):
     # There is plenty on "fast": it is of no use to nodes of InfiniBand.
     c.do("setFree", datastore="slow", freeGB=15)
     f = found(c, "datastore-room", "slow")
-    assert f["is"] == "15 GB free" and f["should"].startswith("20 GB")
+    assert f["actual"] == "15 GB free" and f["expected"].startswith("20 GB")
     assert only(c, f["code"])
     c.do("setFree", datastore="slow", freeGB=500)
     wait_for("it is mended", 30, lambda: sound(c))

@@ -42,7 +42,7 @@ def kept(c):
 def way(c, node):
     """Of `svf plan` and `svf status`: steps and calls of a new VM, and how."""
     row, = c.svf("plan", "-w", node)["nodes"]
-    assert row.get("calls_most") is None
+    assert row.get("calls_max") is None
     text = c.must("svf", "status")
     line, = [x for x in text.splitlines() if x.startswith("devices of a new VM")]
     return row["steps"], row["calls"], " ".join(line.split()[5:9])
@@ -53,7 +53,7 @@ def untried(c, node):
     row = wait_for("a VM would be made", 20, lambda: next(
         (r for r in c.svf("plan", "-w", node)["nodes"] if r["calls"]), None))
     known = "not tried yet" not in c.must("svf", "status")
-    assert (row["calls"], row.get("calls_most")) == (2, None if known else 4)
+    assert (row["calls"], row.get("calls_max")) == (2, None if known else 4)
     return not known
 
 
@@ -79,7 +79,7 @@ def test_one_that_refuses_them_is_asked_once(cluster):
     assert calls_for(cluster, "vm003") == (1, 1, 1)
     assert cluster.vfs_used() == 3
     assert not [h for h in cluster.svf("hosts")["hosts"]
-                if h["state"] == "avoided"]     # no host is to blame
+                if h["state"] == "EXCLUDED"]     # no host is to blame
 
 
 def test_a_restart_does_not_ask_again(cluster):

@@ -82,7 +82,7 @@ def test_a_job_gets_devices_and_its_guest_says_which(cluster):
     assert sorted(n for by in used(cluster).values() for n in by) == [
         "vm001", "vm002", "vm003"]
     assert sorted(used(cluster)) == [A, B, C]
-    assert {k: (pf["ours"], pf["free"]) for k, pf in rows(cluster).items()} == {
+    assert {k: (pf["managed"], pf["free"]) for k, pf in rows(cluster).items()} == {
         ("esx01", A): (2, 0), ("esx02", C): (1, 0)}
     info = json.loads(cluster.path("guests", "vm001", "guestinfo.json").read_text())
     assert info["guestinfo.slurm.device"] == "10de:20b0"
@@ -102,12 +102,12 @@ def test_a_job_gets_devices_and_its_guest_says_which(cluster):
 
 def test_a_restart_in_between_counts_the_same(cluster):
     job = Held(cluster, "-p", "gpu", "-N2").wait_running()
-    before = {k: (pf["ours"], pf["held"], pf["free"])
+    before = {k: (pf["managed"], pf["reserved"], pf["free"])
               for k, pf in rows(cluster).items()}
     cluster.restart_slurmctld()
     cluster.wait_ready()
     wait_for("the same is counted", 30, lambda: before == {
-        k: (pf["ours"], pf["held"], pf["free"])
+        k: (pf["managed"], pf["reserved"], pf["free"])
         for k, pf in rows(cluster).items()})
     job.end_well()
 
@@ -133,7 +133,7 @@ def test_a_vf_and_a_device_are_had_together_or_not_at_all(cluster):
              cluster.svf("why", str(job))["text"])
     assert not cluster.is_on("vm005")
     assert not [pf for h in cluster.svf("hosts")["hosts"] for pf in h["pfs"]
-                if pf["pci"] == PF0 and (pf["held"] or pf["ours"])]
+                if pf["pci"] == PF0 and (pf["reserved"] or pf["managed"])]
     gpus.end_well()
     off(cluster, "vm001", "vm002", "vm003")
     out = cluster.wait_job(job, 60)

@@ -127,7 +127,7 @@ def test_what_is_more_than_a_host_may_have_is_told(cluster):
     disks = rows(cluster, "144d:a824")
     assert [f["object"] for f in left] == [E4] and len(disks) == 23, (
         left, sorted(disks))
-    assert left[0]["is"].startswith("5 are not counted: "), left
+    assert left[0]["actual"].startswith("5 are not counted: "), left
     assert PORT in disks, sorted(disks)     # no VF, though on the PF's bus
     log = cluster.ctld_log()
     assert log.count("of its PFs and devices 5 are not counted (") == 1
@@ -242,7 +242,7 @@ def test_an_address_that_is_withdrawn_stays_with_its_job(cluster):
     wait_ready_again(cluster, served)
     want = {**{pci: 1 for pci in (A, B, C)}, had: 0}
     wait_for("the others are free", 30, lambda: free(cluster) == want)
-    assert rows(cluster)[had]["ours"] == 1
+    assert rows(cluster)[had]["managed"] == 1
     assert used(cluster) == {had: ["vm005"]}, used(cluster)
     was = cluster.counters()["powerOnFullPF"]
     more = Held(cluster, "-p", "fpga", "-N2").wait_running()

@@ -103,8 +103,8 @@ def waits(c, job, words):
 
 def test_hosts_tell_how_many_of_each_there_are(cluster):
     assert free(cluster) == EMPTY
-    assert rows(cluster, "can")["esx01", HALF] == (["vmotion"],)
-    assert rows(cluster, "can")["esx01", FPGA] == (["snapshot"],)
+    assert rows(cluster, "operations")["esx01", HALF] == (["vmotion"],)
+    assert rows(cluster, "operations")["esx01", FPGA] == (["snapshot"],)
     out = cluster.must("svf", "adapters", "--site", "-h", "-O", "adapter,type")
     assert out.split() == ["half", "vgpu", "whole", "vgpu", "fpga", "dvx",
                            "roce-half", "sriov"]
@@ -135,11 +135,11 @@ def test_jobs_get_vgpus_of_one_profile_to_a_gpu(cluster):
         ("esx01", WHOLE): 0, ("esx02", WHOLE): 0}
     more = cluster.sbatch("-p", "whole", "-N1")
     waits(cluster, more, "needs 1 whole vGPU, 0 free")
-    before = rows(cluster, "ours", "held", "free")
+    before = rows(cluster, "managed", "reserved", "free")
     cluster.restart_slurmctld()
     cluster.wait_ready()
     wait_for("the same is counted after a restart", 30, lambda:
-             before == rows(cluster, "ours", "held", "free"))
+             before == rows(cluster, "managed", "reserved", "free"))
     job.end_well()
     off(cluster, "vm001", "vm002", "vm003")
     cluster.wait_job(more, 60)
@@ -263,8 +263,8 @@ def test_a_job_leaves_a_host_for_another_gpu(cluster):
     c.do("maintenance", host=E1, mode="exit")
     after = {**EMPTY, ("esx02", HALF): 1, ("esx02", WHOLE): 0}
     wait_for("svf counts it there", 30, lambda: free(c) == after)
-    assert rows(c, "ours", "held", "foreign")["esx02", HALF] == (1, 0, 0)
-    assert rows(c, "ours", "held", "foreign")["esx01", HALF] == (0, 0, 0)
+    assert rows(c, "managed", "reserved", "foreign")["esx02", HALF] == (1, 0, 0)
+    assert rows(c, "managed", "reserved", "foreign")["esx01", HALF] == (0, 0, 0)
     wait_for("the drain is lifted", 30, lambda:
              "DRAIN" not in c.node("vm001")["State"])
     assert c.our_vm("vm001")["boots"] == booted

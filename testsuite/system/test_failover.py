@@ -150,7 +150,7 @@ def test_an_order_for_the_first_is_not_obeyed_by_the_backup(two):
     its munged has not seen the order."""
     c, log = two
     host = c.svf("hosts")["hosts"][0]["host"]
-    assert c.svf("hosts")["hosts"][0]["state"] == "up"
+    assert c.svf("hosts")["hosts"][0]["state"] == "UP"
     c.kill_slurmctld()
     caught = Caught(c, 0, "host", "drain", host, port=c.control_port, conf={})
     wait_for("the backup has taken over", 40, lambda:
@@ -159,7 +159,7 @@ def test_an_order_for_the_first_is_not_obeyed_by_the_backup(two):
     wait_for("it is refused", 10, lambda: re.search(
         "verb=drain .* refused: the request is for controller [^ ]+ of cluster "
         "vstest, but controller backup of cluster", log.read_text()))
-    assert c.svf("hosts")["hosts"][0]["state"] == "up"
+    assert c.svf("hosts")["hosts"][0]["state"] == "UP"
     give_back(c)
 
 

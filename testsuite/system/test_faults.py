@@ -29,7 +29,7 @@ def test_a_licence_that_forbids_a_start_is_named(fresh):
         return [f for f in findings(c) if f["code"] == "licence"]
     f, = wait_for("svf check names it", 60, found)
     said = "InvalidEditionLicense: Not in this edition. (feature sriov)"
-    assert (f["severity"], f["object"], f["is"]) == ("hard", "HPC1", said)
+    assert (f["severity"], f["object"], f["actual"]) == ("hard", "HPC1", said)
     assert said in " ".join(c.svf("hosts")["hosts"][0]["reasons"])
     # All hosts have that licence: it is no fault of the node's, nor the host's.
     assert not [s for s in c.node_states().values() if s.startswith("DOWN")]

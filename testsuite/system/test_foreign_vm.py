@@ -38,7 +38,7 @@ def test_it_is_shown_wherever_one_looks(cluster, taken):
              lambda: told(cluster.squeue(job, "%r")))
     assert told(cluster.must("svf", "why", str(job)))
     row = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}["vm002"]
-    assert row["vm_state"] == "foreign" and told(row["last_error"])
+    assert row["vm_state"] == "FOREIGN" and told(row["last_error"])
     assert told(cluster.must("svf", "nodes"))
     assert told(cluster.must("svf", "reconcile"))
     lines = [l for l in cluster.ctld_log().splitlines()

@@ -279,7 +279,7 @@ def test_the_second_job_took_the_firsts_vms(cluster, told):
 
 
 def test_nothing_is_left_behind_of_the_pages_drain(cluster, told):
-    assert all(h["state"].lower() == "up" and not h.get("reasons")
+    assert all(h["state"] == "UP" and not h.get("reasons")
                for h in cluster.svf("hosts")["hosts"])
 
 

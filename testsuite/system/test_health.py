@@ -75,9 +75,9 @@ def start_afresh(c):
     for h in hosts(c):
         c.must("svf", "host", "resume", h)
     wait_for("nobody has a node", 60, lambda: all(
-        (n["slurm_state"], n["vm_state"]) in
-        (("idle", "on"), ("powered_down", "off"), ("powered_down", "none"))
-        and not n.get("job") and not n.get("order")
+        (n["node_state"], n["vm_state"]) in
+        (("IDLE", "ON"), ("POWERED_DOWN", "OFF"), ("POWERED_DOWN", "NONE"))
+        and not n.get("job") and not n.get("request")
         for n in c.svf("nodes")["nodes"]))
 
 
@@ -95,7 +95,7 @@ def test_good_hosts_are_measured_and_none_is_drained(cluster):
         2 * (TESTS + ("ib_send_bw",)))
     assert {x["value"] for x in got if x["test"] == "ib_send_bw"} == {97.8}
     assert {x["line_rate"] for x in got if x["unit"] == "Gb/s"} == {100}
-    assert all(h["state"] == "up" for h in hosts(cluster).values())
+    assert all(h["state"] == "UP" for h in hosts(cluster).values())
     said = health(cluster, "report")
     assert said.returncode == 0 and said.stdout.count(" good ") == 4
     assert "ib_send_lat 1.1 us" in said.stdout
@@ -108,13 +108,13 @@ def test_a_slow_host_is_drained_with_its_figure_and_jobs_avoid_it(cluster):
     r = health(cluster, "run")
     assert r.returncode == 1, r.stdout + r.stderr
     slow = hosts(cluster)[E3]
-    assert slow["state"] in ("draining", "drained"), r.stdout
+    assert slow["state"] in ("DRAINING", "DRAINED"), r.stdout
     (text,) = [w for w in slow["reasons"] if "by an operator" in w]
     assert "ib_send_bw 40.29 Gb/s of 100 (90 % asked), PF " + PF0 in text
     # The job of that figure is one that was there, by Slurm's own record.
     job = text.rsplit("JobId=", 1)[1]
     assert f"{E3}/{PF0}" in cluster.job(job)["SystemComment"]
-    assert [h for h, x in hosts(cluster).items() if x["state"] != "up"] == [E3]
+    assert [h for h, x in hosts(cluster).items() if x["state"] != "UP"] == [E3]
     ran = Held(cluster, "-N6").wait_running()
     assert E3 not in {cluster.our_vm(f"vm00{i}")["host"]
                       for i in range(1, 7)}
@@ -124,7 +124,7 @@ def test_a_slow_host_is_drained_with_its_figure_and_jobs_avoid_it(cluster):
     speed(cluster, E3)
     r = health(cluster, "run")
     assert r.returncode == 0, r.stdout + r.stderr
-    assert all(h["state"] == "up" for h in hosts(cluster).values())
+    assert all(h["state"] == "UP" for h in hosts(cluster).values())
 
 
 def test_latency_is_judged_too_and_no_drain_only_tells(cluster):
@@ -135,7 +135,7 @@ def test_latency_is_judged_too_and_no_drain_only_tells(cluster):
     speed(cluster, E2)
     assert r.returncode == 1
     assert f"{E2} is slow: ib_send_lat 7.5 us (3 asked), PF {PF0}" in r.stdout
-    assert all(h["state"] == "up" for h in hosts(cluster).values())
+    assert all(h["state"] == "UP" for h in hosts(cluster).values())
 
 
 def test_what_fails_or_prints_garbage_drains_nobody(cluster):
@@ -151,9 +151,9 @@ def test_what_fails_or_prints_garbage_drains_nobody(cluster):
     speed(cluster, E1)
     assert r.returncode == 1 and "no result of ib_send_bw" in r.stdout
     assert {x["verdict"] for x in rows(cluster)} == {"none"}
-    assert all(h["state"] == "up" for h in hosts(cluster).values())
+    assert all(h["state"] == "UP" for h in hosts(cluster).values())
     # Nor does it count as a test of that host.
-    assert f"{E1} (up): never tested" in r.stdout
+    assert f"{E1} (UP): never tested" in r.stdout
 
 
 def test_slow_beside_others_traffic_is_no_result(cluster):
@@ -189,7 +189,7 @@ def test_where_all_are_slow_the_network_is_told_and_no_host_drained(cluster):
     for h in (E1, E2, E3, E4):
         speed(cluster, h)
     assert r.returncode == 1 and "slow" in r.stdout
-    assert all(h["state"] == "up" for h in hosts(cluster).values()), r.stdout
+    assert all(h["state"] == "UP" for h in hosts(cluster).values()), r.stdout
 
 
 def test_limits_are_the_files_and_the_command_lines(cluster):

@@ -84,7 +84,7 @@ def power_down(c):
 
 def writable(c):
     """What svf check says of VMs whose users may write."""
-    return " ".join(f["is"] for f in findings(c)
+    return " ".join(f["actual"] for f in findings(c)
                     if f["code"] == "guest-writes" and
                     f["severity"] == "warning")
 

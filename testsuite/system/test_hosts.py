@@ -35,7 +35,7 @@ def test_a_host_that_enters_maintenance_gets_empty_and_back(cluster):
     cluster.do("maintenance", host=E1)
     wait_for("the idle VM is off", 40, lambda: not cluster.is_on(idle))
     wait_for("the host is in maintenance", 30,
-             lambda: states(cluster)[E1] == "maintenance")
+             lambda: states(cluster)[E1] == "MAINTENANCE")
     job.end_well()
     late = cluster.sbatch("-N2")
     wait_for("two nodes can't be had from one host", 20, lambda: "VF" in str(
@@ -54,9 +54,9 @@ def test_an_administrators_drain_outlives_a_maintenance(cluster):
     cluster.do("maintenance", host=E2)
     wait_for("its VM is off", 60, lambda: not cluster.is_on(node))
     wait_for("the host is in maintenance", 30,
-             lambda: states(cluster)[E2] == "maintenance")
+             lambda: states(cluster)[E2] == "MAINTENANCE")
     cluster.do("maintenance", host=E2, mode="exit")
-    wait_for("the host is back", 30, lambda: states(cluster)[E2] == "up")
+    wait_for("the host is back", 30, lambda: states(cluster)[E2] == "UP")
     row = cluster.node(node)
     assert "DRAIN" in row["State"] and row["Reason"].startswith("mine")
     cluster.must("scontrol", "update", f"nodename={node}", "state=resume")

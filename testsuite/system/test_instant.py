@@ -63,7 +63,7 @@ def test_an_instant_clone_is_gone_when_its_node_is_powered_down(cluster):
     wait_for("the nodes are powered down", 60, lambda: all(
         cluster.is_powered_down(f"vm00{i}") for i in range(3, 7)))
     plan = cluster.svf("plan", "-p", "eth", "-N1")
-    assert {n["do"] for n in plan["nodes"]} == {"instant-clone"}, plan
+    assert {n["action"] for n in plan["nodes"]} == {"instant-clone"}, plan
     run(cluster, "-N1")
     now = cluster.counters()["calls"]
     assert now["CloneVM_Task"] == before["CloneVM_Task"]
@@ -81,7 +81,7 @@ def test_a_host_that_enters_maintenance_loses_its_parent(cluster):
         cluster, host=HOSTS[0], power="poweredOff"))
     wait_for("the host is in maintenance", 60, lambda: [
         h for h in cluster.svf("hosts")["hosts"]
-        if h["host"] == HOSTS[0] and "maintenance" in str(h["state"])])
+        if h["host"] == HOSTS[0] and "MAINTENANCE" in str(h["state"])])
     assert parents(cluster, host=HOSTS[1], frozen=True)
 
 

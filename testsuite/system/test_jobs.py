@@ -38,11 +38,11 @@ def test_what_a_job_has_and_what_is_on_its_way(cluster):
     cluster.do("setDuration", name="CloneVM_Task", duration="3s")
     held = Held(cluster, "-N3")
     j = appears(cluster, str(held.id), lambda j: j.get("phase") == "clone")
-    assert j["making"] == 3 and j["since"] and len(j["nodes"]) == 3
+    assert j["provisioning"] == 3 and j["since"] and len(j["nodes"]) == 3
     held.wait_running()
     cluster.do("setDuration", name="CloneVM_Task", duration="300ms")
     j = jobs(cluster)[str(held.id)]
-    assert "making" not in j and "text" not in j
+    assert "provisioning" not in j and "reason" not in j
     assert j["state"] == "RUNNING" and j["partition"] == "roce"
     assert (j["vfs"], j["adapters"]) == (3, ["sriov-roce"])
     on = {n["node"]: n["host"] for n in cluster.svf("nodes")["nodes"]
@@ -60,8 +60,8 @@ def test_what_waits_says_for_what_and_until_when(cluster):
     array = cluster.sbatch("-N1", "-t5", "--array=3-5", script="true")
     own = cluster.sbatch("-N1", "-t5", "--dependency=afterany:%d" % one,
                          script="true")
-    j = appears(cluster, str(one), lambda j: "expected" in j)
-    assert j["need"] == 2 and "sriov-roce VFs" in j["text"]
+    j = appears(cluster, str(one), lambda j: "start_time" in j)
+    assert j["need"] == 2 and "sriov-roce VFs" in j["reason"]
     assert "nodes" not in j and "vfs" not in j
     assert appears(cluster, f"{array}_[3-5]")["need"] == 1
     assert str(own) not in jobs(cluster), "Slurm has never asked of it"

@@ -34,8 +34,8 @@ def make_cluster():
 def holds_nothing(c):
     """VFs are in use by VMs that are on, and none is reserved for a job."""
     pfs = [pf for h in c.svf("hosts")["hosts"] for pf in h["pfs"]]
-    return sum(pf["held"] for pf in pfs) == 0 and \
-        sum(pf["ours"] for pf in pfs) == c.vfs_used() == \
+    return sum(pf["reserved"] for pf in pfs) == 0 and \
+        sum(pf["managed"] for pf in pfs) == c.vfs_used() == \
         len(c.names_on() & ROCE)
 
 

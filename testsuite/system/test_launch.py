@@ -113,7 +113,7 @@ def test_a_heterogeneous_job_that_is_short_of_vfs_leaves_nothing(cluster):
     backfill_looks(cluster, 2)
     assert cluster.job_state(job) == "PENDING"
     assert cluster.names_on() == on
-    assert all(pf["held"] == 0 for h in cluster.svf("hosts")["hosts"]
+    assert all(pf["reserved"] == 0 for h in cluster.svf("hosts")["hosts"]
                for pf in h["pfs"])
     cluster.must("scancel", str(hog))
     cluster.wait_state(job, "COMPLETED", 90)

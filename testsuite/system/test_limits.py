@@ -46,7 +46,7 @@ def make_cluster():
 
 
 def held_vfs(c):
-    return sum(pf["held"] for h in c.svf("hosts")["hosts"] for pf in h["pfs"])
+    return sum(pf["reserved"] for h in c.svf("hosts")["hosts"] for pf in h["pfs"])
 
 
 def cycle(c):

@@ -54,12 +54,12 @@ def gone(c, names):
     for n in names:
         c.do("destroyVm", vm=n, wait=True)
     wait_for("svf knows", 20, lambda: all(
-        n["vm_state"] == "none" for n in c.svf("nodes")["nodes"]
+        n["vm_state"] == "NONE" for n in c.svf("nodes")["nodes"]
         if n["node"] in names))
 
 
 def rows(c):
-    return c.svf("clone-sources")["parents"]
+    return c.svf("clone-sources")["clone_sources"]
 
 
 def no_parent(c):
@@ -94,10 +94,10 @@ def test_the_first_job_makes_the_parent_and_others_find_it(cluster):
     ran(c, "vm003")
     assert made(c) == (4, 1) and len(parents(c)) == 1, c.counters()["calls"]
     row, = rows(c)
-    assert (row["vm"], row["state"], row["children"], row["wanted"]) == (
-        p["name"], "ready", 3, True), row
+    assert (row["vm"], row["state"], row["clones"], row["removal_pending"]) == (
+        p["name"], "READY", 3, False), row
     st = c.svf("status")
-    assert st["parents"] == 1 and st["vms_off"] == 0 and st["vms_on"] == 3, st
+    assert st["clone_sources"] == 1 and st["vms_off"] == 0 and st["vms_on"] == 3, st
     plan = c.svf("plan", "-N1", "-w", "vm004")["nodes"]
     assert plan[0]["clone"] == "linked", plan
     # the clone source is no orphan that could be removed
@@ -111,7 +111,7 @@ def test_an_old_parent_goes_after_its_last_child(cluster):
     assert vms(c)["vm001"]["bases"] == stands
     c.touch_template("rhel9-ofed")
     c.run("svf", "check")       # which has all of it read
-    wait_for("svf knows that it is old", 40, lambda: not rows(c)[0]["wanted"])
+    wait_for("svf knows that it is old", 40, lambda: rows(c)[0]["removal_pending"])
     # children are left: the old one stays beside the new one
     assert ran(c, "vm001")["bases"] != stands
     assert len(ready(c)) == 2, parents(c)
@@ -121,7 +121,7 @@ def test_an_old_parent_goes_after_its_last_child(cluster):
              lambda: old["name"] not in vms(c))
     assert c.counters()["brokenChildren"] == 0
     new, = ready(c)
-    assert rows(c)[0]["vm"] == new["name"] and rows(c)[0]["children"] == 1
+    assert rows(c)[0]["vm"] == new["name"] and rows(c)[0]["clones"] == 1
 
 
 def reborn(c, job):
@@ -163,7 +163,7 @@ def test_what_others_delete_is_made_again(cluster):
     c.sim("counters/reset", {})
     # its snapshot
     c.do("removeSnapshots", vm=p["name"])
-    wait_for("svf shows it", 20, lambda: rows(c)[0]["state"] == "no-snapshot")
+    wait_for("svf shows it", 20, lambda: rows(c)[0]["state"] == "NO_SNAPSHOT")
     ran(c, "vm007")
     assert made(c) == (1, 1) and len(ready(c)) == 1, c.counters()["calls"]
     # The clone source itself is gone: its clones can't start, and are rebuilt.
@@ -196,7 +196,7 @@ def test_each_host_may_have_a_parent_of_its_own(cluster):
     # one for the datastore is enough again: the other one's child stays
     c.change_vsphere("Clone=linked_per_host", "Clone=linked")
     unwanted = wait_for("one is not wanted", 30, lambda: [
-        r["vm"] for r in rows(c) if not r["wanted"]])
+        r["vm"] for r in rows(c) if r["removal_pending"]])
     extra, = unwanted
     child, = [n for n in ("vm009", "vm010") if at[vms(c)[n]["host"]] == extra]
     assert extra in vms(c)

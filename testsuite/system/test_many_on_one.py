@@ -31,7 +31,7 @@ def make_cluster():
 def all_given_back(cluster):
     yield
     wait_for("no VF is in use or held", 30, lambda: not cluster.vfs_used() and
-             all(pf["held"] == 0 for h in cluster.svf("hosts")["hosts"]
+             all(pf["reserved"] == 0 for h in cluster.svf("hosts")["hosts"]
                  for pf in h["pfs"]))
     nobody_down(cluster)
 

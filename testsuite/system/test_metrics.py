@@ -184,24 +184,24 @@ def test_prometheus_says_what_svf_says(cluster, port, prometheus):
         st, hosts = cluster.svf("status"), cluster.svf("hosts")["hosts"]
         nodes = cluster.svf("nodes")["nodes"]
         pfs = [pf for h in hosts for pf in h["pfs"] if "device" not in pf]
-        for state in ("free", "ours", "foreign", "held", "suspect"):
+        for state in ("free", "managed", "foreign", "reserved", "unverified"):
             assert ask(f'sum({PREFIX}vfs{{state="{state}"}})') == sum(
                 pf[state] for pf in pfs), state
         assert ask(f'sum({PREFIX}vfs)') == sum(pf["total"] for pf in pfs)
         for h in hosts:
-            assert ask(f'sum({PREFIX}vfs{{host="{h["host"]}",state="ours"}})') \
-                == sum(pf["ours"] for pf in h["pfs"] if pf in pfs)
+            assert ask(f'sum({PREFIX}vfs{{host="{h["host"]}",state="managed"}})') \
+                == sum(pf["managed"] for pf in h["pfs"] if pf in pfs)
         assert ask(f'{PREFIX}hosts{{state="up"}}') == len(hosts)
         for state in ("allocated", "powered_down", "idle"):
             assert ask(f'sum({PREFIX}nodes{{state="{state}"}})') == sum(
-                n["slurm_state"] == state for n in nodes)
+                n["node_state"] == state.upper() for n in nodes)
         assert ask(f'sum({PREFIX}node_vms{{state="on"}})') == sum(
-            n["vm_state"] == "on" for n in nodes)
+            n["vm_state"] == "ON" for n in nodes)
         assert ask(f'{PREFIX}clones_last_hour') == st["clones_hour"]
         assert ask(f'sum({PREFIX}operations_in_flight)') == st["in_flight"]
         # The count grows while slurmctld runs, so svf, asked later, shows no less.
         for part, key in (("select_calls",) * 2, ("locks", "slurm_locks")):
-            n = ask(f'{PREFIX}slurmctld_kept_seconds_count{{part="{part}",'
+            n = ask(f'{PREFIX}slurmctld_blocked_seconds_count{{part="{part}",'
                     'clock="wall"}')
             assert 0 < n <= cluster.svf("status")[key]["count"]
         return True
@@ -231,7 +231,7 @@ def test_a_jobs_wait_for_vfs_is_seen_while_it_lasts_and_after(cluster, port):
     late = Held(cluster, "-N1", "-t5")
     began = time.monotonic()
     wait_for("one waits for VFs", 30, lambda: value(
-        families(port), "jobs_waiting", lacks="vfs") == 1)
+        families(port), "jobs_waiting", reason="vfs") == 1)
     wait_for("it has waited for 2 s", 30, lambda: value(
         families(port), "vf_wait_oldest_seconds") > 2)
     hog.end_well()
@@ -245,7 +245,7 @@ def test_a_jobs_wait_for_vfs_is_seen_while_it_lasts_and_after(cluster, port):
     assert grown("_count") == 2
     assert 2 < grown("_sum") <= waited + 1
     assert grown("_bucket", le="1.0") == 1      # the one that had not to wait
-    assert value(after, "jobs_waiting", lacks="vfs") == 0
+    assert value(after, "jobs_waiting", reason="vfs") == 0
     assert value(after, "vf_wait_oldest_seconds") == 0
     late.end_well()
 
@@ -297,7 +297,7 @@ def test_failures_a_breaker_and_its_vfs_are_seen(cluster, port, prometheus):
         assert value(fams, "host_breaker", host=E2) == 0
 
         def failed(fs):
-            return value(fs, "step_failures", "_total", step="power-on")
+            return value(fs, "step_failures", "_total", step="power_on")
         refused = cluster.ctld_log().count(" op=power-on failed code=")
         assert failed(fams) - failed(before) >= 3
         assert refused >= failed(fams) - failed(before)

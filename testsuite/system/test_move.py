@@ -252,7 +252,7 @@ def test_a_live_cluster_moves_to_ours_and_back_and_to_ours_again(site):
     again.step()
     rows = {n["node"]: n for n in c.svf("nodes")["nodes"]}
     assert rows["vm001"]["job"] == again.id and \
-        rows["vm002"]["vm_state"] == "on"
+        rows["vm002"]["vm_state"] == "ON"
     out = c.wait_job(c.sbatch("-p", "roce", "-w", "vm002", script="hostname"))
     assert out.strip() == "vm002" and c.mutating() == calls
     again.end_well()

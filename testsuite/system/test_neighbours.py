@@ -16,8 +16,8 @@ def make_cluster():
 
 def hosts(cluster):
     """What svf says of each PF, without what is beside the point."""
-    return {(h["host"], p["pci"]): (p["total"], p["ours"], p["foreign"],
-                                   p["held"], p.get("free"))
+    return {(h["host"], p["pci"]): (p["total"], p["managed"], p["foreign"],
+                                   p["reserved"], p.get("free"))
             for h in cluster.svf("hosts")["hosts"] for p in h["pfs"]}
 
 
@@ -107,7 +107,7 @@ def test_one_broken_vm_or_host_stops_no_other(cluster):
     cluster.do("hostState", host=away, state="notResponding")
     try:
         wait_for("the host is known to be away", 20, lambda: 1 == sum(
-            h["state"] != "up" for h in cluster.svf("hosts")["hosts"]))
+            h["state"] != "UP" for h in cluster.svf("hosts")["hosts"]))
         job = cluster.sbatch("-N2", "-w", "vm[001-002]",
                              script="srun hostname")
         assert set(cluster.wait_job(job, 60).split()) == {"vm001", "vm002"}

@@ -16,7 +16,7 @@ def make_cluster():
 
 def rows(cluster, *argv):
     r = cluster.svf("vm", *argv)["nodes"]
-    return {n["node"]: n["did"] for n in r}
+    return {n["node"]: n["action"] for n in r}
 
 
 def drained(cluster):
@@ -30,14 +30,14 @@ def uuid(cluster, node):
 
 
 def used(cluster):
-    return sum(pf["ours"] for h in cluster.svf("hosts")["hosts"]
+    return sum(pf["managed"] for h in cluster.svf("hosts")["hosts"]
                for pf in h["pfs"])
 
 
 def test_idle_vms_go_off_at_once_and_their_nodes_are_usable(cluster):
     cluster.wait_job(cluster.sbatch("-N2", "-w", "vm[001-002]"), 90)
     wait_for("the nodes are idle", 30, lambda: all(
-        n["slurm_state"] == "idle" and not n.get("job")
+        n["node_state"] == "IDLE" and not n.get("job")
         for n in cluster.svf("nodes")["nodes"][:2]))
     assert cluster.is_on("vm001") and cluster.is_on("vm002")
     was = uuid(cluster, "vm001")
@@ -126,7 +126,7 @@ def gone(cluster, *nodes):
     """Waits until the nodes' VMs are gone, and confirms their removal when the
     removal limit stops it, as it does for so many at once."""
     def all_gone():
-        if cluster.svf("reconcile")["brake"]:
+        if cluster.svf("reconcile")["removal_limit_reached"]:
             cluster.must("svf", "reconcile", "--confirm")
         return not any(uuid(cluster, n) for n in nodes)
     wait_for("they are gone", 60, all_gone)

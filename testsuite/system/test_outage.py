@@ -147,7 +147,7 @@ def test_a_task_that_never_ends_costs_its_node_alone(fresh):
     assert c.wait_job(c.sbatch("-N1", "-w", "vm002", script="hostname"),
                       40).strip() == "vm002"
     row = [n for n in c.svf("nodes")["nodes"] if n["node"] == "vm001"][0]
-    assert row["vm_state"] == "cloning" and row["action"] == "clone"
+    assert row["vm_state"] == "CLONING" and row["action"] == "clone"
     wait_for("the job is back in the queue", 90,
              lambda: c.job(job)["Restarts"] == "1")
     wait_for("the log says after how long", 10, lambda: "its prolog "

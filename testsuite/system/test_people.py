@@ -74,7 +74,7 @@ def test_no_vf_is_held_for_nobody_and_vcenter_has_peace(phase):
     name, cells, got = phase
     print(name, got, {d: c.seconds and round(c.seconds, 1)
                       for d, c in cells.items()})
-    assert got["held"] == 0 and got["ours"] == got["on"]
+    assert got["reserved"] == 0 and got["managed"] == got["on"]
     assert got["calls"] <= CALLS_EACH * len(cells)
     assert got["late"] == 0, "nothing is to be done, and calls go on"
 

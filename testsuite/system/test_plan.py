@@ -65,7 +65,7 @@ def rests(c):
     rows = c.svf("nodes")["nodes"]
     # The engine hears of a power-down's end a moment after Slurm.
     return all(n["action"] == "nothing" and
-               n["slurm_state"] != "powering_down" for n in rows)
+               n["node_state"] != "POWERING_DOWN" for n in rows)
 
 
 def wait_rest(c):
@@ -133,7 +133,7 @@ def waiting(c, plan, job):
         r for r in [c.squeue(job, "%t %r")] if "None" not in r])[0]
     if not reason.startswith("PD "):
         return f"it has begun: {plan}"
-    said, why = plan.get("text", ""), c.svf("why", job)["text"]
+    said, why = plan.get("reason", ""), c.svf("why", job)["text"]
     c.must("scancel", job)
     return "" if why.startswith(said) else f"planned {said}, waits for {why}"
 
@@ -162,7 +162,7 @@ def one_round(c, plan, options):
     did = {n: "reuse" if n in on else "power-on" if n in there else "clone"
            for n in real}
     # a move or a change is more than a power-on
-    said = {n["node"]: n["do"] if n["do"] not in ("relocate", "reconfigure")
+    said = {n["node"]: n["action"] if n["action"] not in ("relocate", "reconfigure")
             else "power-on" for n in plan["nodes"]}
     wrong = [f"{what}: planned {a}, got {b}" for what, a, b in (
         ("places", planned, real), ("done", said, did),
@@ -192,7 +192,7 @@ def test_what_is_planned_is_what_happens(cluster, policy):
         compared += 1
         before = json.loads(plan.stdout)
         waited += not before["starts_now"]
-        done |= {n["do"] for n in before["nodes"]}
+        done |= {n["action"] for n in before["nodes"]}
         differs = one_round(cluster, before, options)
         if differs:
             wrong.append(f"round {i} {' '.join(options)}: {differs}")
@@ -215,7 +215,7 @@ def one_that_waits(c):
     options = ["-p", "roce", "-N4", "-x", c.job(hog)["NodeList"]]
     plan = c.svf("plan", *options)
     assert not plan["starts_now"] and not plan["served"], plan
-    assert plan["text"] == "needs 4 sriov-roce VFs, 2 free"
+    assert plan["reason"] == "needs 4 sriov-roce VFs, 2 free"
     return one_round(c, plan, options)
 
 
@@ -225,16 +225,16 @@ def test_idle_vms_that_are_in_the_way_are_those_that_go(cluster):
     cluster.wait_state(warm, "COMPLETED", 60)
     wait_rest(cluster)
     wait_for("the engine knows that they are idle", 20, lambda: all(
-        n["slurm_state"] != "allocated" for n in cluster.svf("nodes")["nodes"]))
+        n["node_state"] != "ALLOCATED" for n in cluster.svf("nodes")["nodes"]))
     on = set(cluster.names_on())
     options = ["-p", "roce", "-N1", "-w",
                sorted(set(cluster.node_names()[:18]) - on)[0]]
     plan = cluster.svf("plan", *options)
-    assert not plan["served"] and plan["after_idle"], plan
-    assert len(plan.get("give_way", ())) == 1, plan
+    assert not plan["served"] and plan["after_reclaim"], plan
+    assert len(plan.get("reclaimed_nodes", ())) == 1, plan
     job = cluster.sbatch(*options, script="true")
     cluster.wait_state(job, "COMPLETED", 60)
-    assert on - set(cluster.names_on()) == set(plan["give_way"])
+    assert on - set(cluster.names_on()) == set(plan["reclaimed_nodes"])
 
 
 def test_what_no_host_will_ever_hold_is_refused_as_by_sbatch(cluster):

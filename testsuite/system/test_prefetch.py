@@ -83,7 +83,7 @@ def cold(cluster):
                      "state=power_down")
     wait_for("all is powered down", 40, lambda: all_off(cluster))
     wait_for("all VMs are gone", 20, lambda: destroyed(cluster))
-    wait_for("nothing is ahead", 30, lambda: not status(cluster)["ahead"])
+    wait_for("nothing is ahead", 30, lambda: not status(cluster)["prefetched"])
     nobody_down(cluster)
 
 
@@ -107,22 +107,22 @@ def test_planned_nodes_are_up_when_the_job_starts(cluster):
              lambda: up(cluster, "vm005", "vm006"))
     assert cluster.job_state(second.id) == "PENDING"
     calls = cluster.mutating()
-    used = status(cluster)["ahead_used"]
+    used = status(cluster)["prefetch_used"]
     first.end_well()
     second.wait_running()
     assert cluster.mutating() == calls
-    assert status(cluster)["ahead_used"] == used + 2
+    assert status(cluster)["prefetch_used"] == used + 2
     second.end_well()
 
 
 def test_never_more_than_prefetch_at_a_time(cluster):
     Held(cluster, "-N1", "-w", "vm001", "-t2").wait_running()
     Held(cluster, "-N6", "-t2")
-    wait_for("two are up", 60, lambda: status(cluster)["ahead"] == 2 and
+    wait_for("two are up", 60, lambda: status(cluster)["prefetched"] == 2 and
              len(cluster.names_on()) == 3)
     for _ in range(2):
         backfill_looks(cluster)
-        assert status(cluster)["ahead"] == 2 and len(names(cluster)) == 3
+        assert status(cluster)["prefetched"] == 2 and len(names(cluster)) == 3
 
 
 def test_without_a_vf_the_vm_is_cloned_and_one_call_is_left(cluster):
@@ -159,7 +159,7 @@ def test_clones_of_a_cancelled_job_go_and_the_brake_stays_off(cluster):
         wait_for("both VMs are gone", 40,
                  lambda: not {"vm007", "vm008"} & names(cluster))
         first.end_well()
-    assert "brake" not in status(cluster)
+    assert "removal_limit_reached" not in status(cluster)
 
 
 def test_a_restart_loses_no_vm_and_no_job_a_node(cluster):

@@ -41,7 +41,7 @@ def make_cluster():
 
 def used(c):
     return {(h["name"][:5], pf["id"]): pf["used"] for h in c.state()["hosts"]
-            for pf in h["pfs"] if pf["switch"] == "dvs-roce"}
+            for pf in h["pfs"] if pf["network"] == "dvs-roce"}
 
 
 def node(c, name):
@@ -89,7 +89,7 @@ def test_a_restart_in_between_finds_both_vfs_held(cluster):
     cluster.wait_ready()
     wait_for("both are counted", 30, lambda: cluster.svf("status")["up"])
     for h in cluster.svf("hosts")["hosts"]:
-        assert [(pf["ours"], pf["held"], pf["free"]) for pf in h["pfs"]
+        assert [(pf["managed"], pf["reserved"], pf["free"]) for pf in h["pfs"]
                 if pf["pci"] in (PF0, PF1)] == [(1, 0, 1), (1, 0, 1)]
     assert node(cluster, "vm002")["pf"] == f"{PF0},{PF1}"
     job.end_well()

@@ -59,7 +59,7 @@ def test_power_up_by_the_administrator_brings_the_node_up(cluster):
                       40, "IDLE+CLOUD")
     assert cluster.is_on("vm003")
     nodes = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
-    assert nodes["vm003"]["vm_state"] == "on"
+    assert nodes["vm003"]["vm_state"] == "ON"
 
 
 def test_power_down_by_the_administrator_gives_the_vf_back(cluster):

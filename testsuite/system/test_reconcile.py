@@ -49,19 +49,19 @@ def test_an_emptied_node_list_stops_at_the_brake(cluster):
     cluster.wait_job(cluster.sbatch("-N8", "-w", "vm[001-008]"), 60)
     shrink(cluster, 1)
     wait_for("the brake is on", 60,
-             lambda: cluster.svf("status").get("brake"))
+             lambda: cluster.svf("status").get("removal_limit_reached"))
     # Three may go; two of them went in the test before.
     wait_for("what passed is over", 60, lambda: len(ours(cluster)) == 7)
     report = cluster.svf("reconcile")
-    waits = {v["vm"] for v in report["vms"] if v.get("waits")}
+    waits = {v["vm"] for v in report["vms"] if v.get("confirmation_required")}
     assert waits == ours(cluster) - {"vm001"}
     cluster.restart_slurmctld()
     cluster.wait_ready()
     wait_for("it is on after a restart", 20,
-             lambda: cluster.svf("status").get("brake"))
+             lambda: cluster.svf("status").get("removal_limit_reached"))
     assert "--confirm" in cluster.svf("reconcile", json_out=False)
     wait_for("the same VMs wait", 30, lambda: waits == {
-        v["vm"] for v in cluster.svf("reconcile")["vms"] if v.get("waits")})
+        v["vm"] for v in cluster.svf("reconcile")["vms"] if v.get("confirmation_required")})
 
 
 def test_only_an_operator_may_confirm(cluster):
@@ -69,11 +69,11 @@ def test_only_an_operator_may_confirm(cluster):
     assert r.returncode == 1 and "operators" in r.stderr
     assert as_user(cluster, NOBODY, "svf", "reconcile").returncode == 0
     wait_for("all of them wait again", 30, lambda: len(
-        [v for v in cluster.svf("reconcile")["vms"] if v.get("waits")]) ==
+        [v for v in cluster.svf("reconcile")["vms"] if v.get("confirmation_required")]) ==
         len(ours(cluster)) - 1)
     assert "VMs are confirmed" in cluster.must("svf", "reconcile", "--confirm")
     wait_for("only vm001 is left", 60, lambda: ours(cluster) == {"vm001"})
-    assert not cluster.svf("status").get("brake")
+    assert not cluster.svf("status").get("removal_limit_reached")
     wait_for("svf knows", 20, lambda: cluster.must("svf", "reconcile").strip()
              == "nothing to fix")
 
@@ -129,9 +129,9 @@ def test_renamed_nodes_get_vms_of_their_own_and_the_old_ones_end(fresh):
     new = {f"n{i:03d}" for i in range(1, 5)}
     job = c.sbatch("-N4", script="srun hostname")
     wait_for("three have ended, one waits", 60, lambda: len(ours(c)) == 1 and
-             c.svf("status").get("brake"))
+             c.svf("status").get("removal_limit_reached"))
     left = ours(c)
-    assert {v["vm"] for v in c.svf("reconcile")["vms"] if v.get("waits")} == left
+    assert {v["vm"] for v in c.svf("reconcile")["vms"] if v.get("confirmation_required")} == left
     assert not left & new and c.names_on() == left
     # Its VF is not free: the gang waits, a smaller one runs.
     assert c.job_state(job) == "PENDING"

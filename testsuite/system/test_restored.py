@@ -19,7 +19,7 @@ def restored(c, **how):
     wait_ready_again(c, was)
     wait_for("vCenter has read its hosts again", 20, lambda: {
         v["folder"] for v in c.state()["vms"]} and all(
-            h["state"] == "up" for h in c.svf("hosts")["hosts"]))
+            h["state"] == "UP" for h in c.svf("hosts")["hosts"]))
 
 
 @pytest.mark.parametrize("how", [
@@ -36,8 +36,8 @@ def test_vms_that_a_restored_vcenter_has_forgotten_live_on(fresh, how):
         "Discovered" in v["folder"] for v in c.state()["vms"]) == 2)
     wait_for("they are missed", 30, lambda: {
         v["vm"] for v in c.svf("reconcile")["vms"]
-        if "not shown by vCenter" in v["what"]} == {"vm001", "vm002"})
-    assert node_rows(c)["vm002"]["vm_state"] == "unknown"
+        if "not shown by vCenter" in v["description"]} == {"vm001", "vm002"})
+    assert node_rows(c)["vm002"]["vm_state"] == "UNKNOWN"
     # No job gets the idle VM, and no VM is created again under its name.
     waits = c.sbatch("-N1", "-w", "vm002", script="hostname")
     job.end_well()
@@ -89,15 +89,15 @@ def test_a_vm_that_somebody_destroyed_unseen_is_missed_until_a_person_says_so(fr
     c.do("destroyVm", vm="vm001", force=True, wait=True)
     wait_ready_again(c, was)
     wait_for("it is missed", 10,
-             lambda: node_rows(c)["vm001"]["vm_state"] == "unknown")
+             lambda: node_rows(c)["vm001"]["vm_state"] == "UNKNOWN")
     c.must("scontrol", "update", "nodename=vm001", "state=power_down")
     wait_for("Slurm has powered it down", 20, lambda: c.is_powered_down("vm001"))
     waits = c.sbatch("-N1", "-w", "vm001", script="hostname")
     other = c.sbatch("-N1", "-w", "vm002", script="hostname")
     assert c.wait_job(other, 40).strip() == "vm002"
     assert c.job_state(waits) == "PENDING"
-    assert [pf["held"] for h in c.svf("hosts")["hosts"] for pf in h["pfs"]
-            if pf["held"]] == [1]
+    assert [pf["reserved"] for h in c.svf("hosts")["hosts"] for pf in h["pfs"]
+            if pf["reserved"]] == [1]
     assert "svf vm forget" in c.must("svf", "reconcile")
     assert c.run("svf", "vm", "forget", "vm001").returncode == 0
     assert c.wait_job(waits, 40).strip() == "vm001"

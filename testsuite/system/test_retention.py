@@ -113,7 +113,7 @@ def test_warm_stays_on_until_suspendtime_then_gives_its_vf_back(cluster):
 def test_quiet_for_longer_than_suspendtime_no_vf_is_ours(cluster):
     """sriov-cni#119 #219 #349: devices leaked, piece by piece."""
     def none_ours():
-        return all(pf["ours"] == 0 and pf["held"] == 0
+        return all(pf["managed"] == 0 and pf["reserved"] == 0
                    for h in cluster.svf("hosts")["hosts"] for pf in h["pfs"])
     jobs = [Held(cluster, "-p", p, "-N2") for p in ("warm", "off")]
     for job in jobs:

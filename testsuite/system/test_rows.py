@@ -211,7 +211,7 @@ def run_rows(c):
     s.columns = c.must("svf", "hosts", "-h", "-O",
                        "host,pfs,vfs,managed,free,devices")
     s.page = wait_for("the metrics have it", 20, lambda: (
-        lambda p: value(p, "devices", state="ours") and p)(
+        lambda p: value(p, "devices", state="managed") and p)(
             families(c.metrics_port)))
     s.job_rows = {j["job"]: j for j in c.svf("jobs")["jobs"]}
     s.log = c.ctld_log()
@@ -222,7 +222,7 @@ def run_rows(c):
     for n in set(ROWS) - set(COUNTED):
         c.wait_job(second[n], 60)       # beside the first one
     s.waiting = wait_for("they have waited for a second", 20, lambda: (
-        lambda rows: all(rows[second[n]].get("waited_s", 0) >= 1
+        lambda rows: all(rows[second[n]].get("wait_time_s", 0) >= 1
                          for n in COUNTED) and rows)(
             {j["job"]: j for j in c.svf("jobs")["jobs"]}))
     s.second, s.full = second, books(c)
@@ -286,27 +286,27 @@ def test_what_there_is_of_it_is_counted_and_given_back(seen, name):
     at = r.of[:2]
     assert mine == {at: [node]}
     assert (seen.free[at]["total"], seen.free[at]["free"]) == (r.of[2],) * 2
-    assert (seen.rows[at]["ours"], seen.rows[at]["free"]) == (1, r.of[2] - 1)
+    assert (seen.rows[at]["managed"], seen.rows[at]["free"]) == (1, r.of[2] - 1)
     # full, the second one waited: nothing changed hands
     assert seen.full[at] == [node]
     assert seen.output[name].split()[0] in ("vm%03d" % i for i in range(1, 99))
-    assert seen.rest[at]["free"] == r.of[2] and not seen.rest[at]["ours"]
+    assert seen.rest[at]["free"] == r.of[2] and not seen.rest[at]["managed"]
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_svf_jobs_says_what_it_has_and_waited_for(seen, name):
     job = seen.job_rows[seen.jobs[name]]
-    device = ROWS[name].of and "switch" not in seen.rows[ROWS[name].of[:2]]
+    device = ROWS[name].of and "network" not in seen.rows[ROWS[name].of[:2]]
     assert job["vfs"] == (1 if ROWS[name].of and not device else 0), job
     assert job.get("devices", 0) == (1 if device else 0), job
     said = re.search(rf"JobId={seen.jobs[name]} all nodes are up .* "
                      r"waited_s=0.0 provision_s=(\d+)", seen.log)
     assert said, "the log has no line of it"
-    assert abs(job["provision_s"] - int(said.group(1))) <= 1, job
-    assert "waited_s" not in job
+    assert abs(job["provision_time_s"] - int(said.group(1))) <= 1, job
+    assert "wait_time_s" not in job
     if name in COUNTED:
         late = seen.waiting[seen.second[name]]
-        assert late["waited_s"] >= 1 and "provision_s" not in late, late
+        assert late["wait_time_s"] >= 1 and "provision_time_s" not in late, late
 
 
 def test_devices_are_no_vfs_to_svf_hosts(cluster, seen):
@@ -317,7 +317,7 @@ def test_devices_are_no_vfs_to_svf_hosts(cluster, seen):
         has = f"{sum(p['free'] for p in devs)}/{sum(p['total'] for p in devs)}"
         assert cells[h["host"]] == [
             str(len(pfs)), str(sum(p["total"] for p in pfs)),
-            str(sum(p["ours"] for p in pfs)), str(sum(p["free"] for p in pfs)),
+            str(sum(p["managed"] for p in pfs)), str(sum(p["free"] for p in pfs)),
             has if devs else "-"], h
         assert h.get("devices_total", 0) == sum(p["total"] for p in devs)
     assert cells[E3][-1] == "0/2"       # a GPU, and a DVX device
@@ -328,15 +328,15 @@ def test_devices_are_no_vfs_to_svf_hosts(cluster, seen):
 
 
 def test_devices_are_no_vfs_to_prometheus(seen):
-    for state in ("ours", "free", "held"):
+    for state in ("managed", "free", "reserved"):
         for family, is_device in (("vfs", False), ("devices", True)):
             assert value(seen.page, family, state=state) == sum(
                 pf[state] for pf in seen.rows.values()
                 if ("device" in pf) == is_device), (family, state)
     one = [s.labels for s in seen.page[PREFIX + "devices"].samples
-           if s.labels["state"] == "ours" and s.labels["pf"] == GPU]
+           if s.labels["state"] == "managed" and s.labels["pf"] == GPU]
     assert one == [{"adapter": "dynamic", "host": E3, "pf": GPU, "label": "",
-                    "device": "10de:20b0", "state": "ours"}]
+                    "device": "10de:20b0", "state": "managed"}]
 
 
 # ---- specs that break a kind's rules ---------------------------------------------
@@ -409,8 +409,8 @@ def test_an_adapter_of_devices_comes_and_goes_under_running_jobs(cluster, seen):
         # What no adapter names is read no more: two of them might be VFs, and
         # count as such of their host, which has none.
         assert not [pf for pf in rows.values() if "device" in pf], rows
-        assert rows[E3, PF0]["ours"] == 2 and rows[E3, PF0]["free"] == -2
-        assert rows[at["ib"]]["ours"] == 1 and rows[at["ib"]]["free"] == 0
+        assert rows[E3, PF0]["managed"] == 2 and rows[E3, PF0]["free"] == -2
+        assert rows[at["ib"]]["managed"] == 1 and rows[at["ib"]]["free"] == 0
         assert rows[E1, PF0]["free"] == 1
         assert "DEVICES" not in cluster.must("svf", "hosts")
         for job in jobs.values():
@@ -422,7 +422,7 @@ def test_an_adapter_of_devices_comes_and_goes_under_running_jobs(cluster, seen):
     wait_for("they are ours again", 30, lambda: (
         set(nodes.values()) <= set(known(cluster))))
     wait_for("and counted where they were", 30, lambda: all(
-        (r := hosts_rows(cluster).get(at[n])) and r["ours"] == 1 and
+        (r := hosts_rows(cluster).get(at[n])) and r["managed"] == 1 and
         r["free"] == 0 for n in gone))
     assert books(cluster) == was
     for n in gone:      # its next job finds it, and then it goes

@@ -53,7 +53,7 @@ def goes_on(cluster, work, ready=1):
     assert cluster.mutating() == calls
     assert cluster.job(job)["Restarts"] == "0"
     rows = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}
-    assert rows["vm001"]["job"] == job and rows["vm001"]["vm_state"] == "on"
+    assert rows["vm001"]["job"] == job and rows["vm001"]["vm_state"] == "ON"
 
 
 def test_a_restart_keeps_the_running_job_and_the_warm_vm(cluster, work):

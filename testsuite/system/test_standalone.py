@@ -79,7 +79,7 @@ def test_settings_of_slurm_conf_and_of_its_partitions(site):
     status, doc, _ = check(site)
     hard, = [f for f in doc["findings"] if f["severity"] == "hard"]
     assert hard["code"] == "slurm-select-parameters" and status == 1
-    assert hard["is"] == "CR_Socket"
+    assert hard["actual"] == "CR_Socket"
 
 
 def test_a_wrong_password(site):
@@ -135,7 +135,7 @@ def test_a_missing_template_and_a_missing_privilege_are_findings(site):
     status, doc, _ = check(site)
     hard = {f["code"]: f for f in doc["findings"] if f["severity"] == "hard"}
     assert status == 1
-    assert lacking in hard["rights-missing"]["is"]
+    assert lacking in hard["rights-missing"]["actual"]
     assert hard["template-missing"]["object"] == "rhel7"
     people = site.run("svf", "check", "--standalone").stdout
     assert "rights-missing" in people and lacking in people

@@ -49,7 +49,7 @@ def all_serve(c, calls):
     """All that ran is idle and warm; nothing was sent for it."""
     wait_idle(c, ON)
     assert c.names_on() == ON and c.mutating() == calls
-    assert not c.svf("status").get("brake")
+    assert not c.svf("status").get("removal_limit_reached")
     assert "unexpectedly rebooted" not in c.ctld_log()
     out = c.wait_job(c.sbatch("-N5", "-w", "vm[001-005]",
                               script="srun hostname"), 60)
@@ -114,5 +114,5 @@ def test_a_statesavelocation_of_hours_ago_ends_well(cluster, work):
     # A VM for the job that came back, and nothing else.
     assert c.mutating() - calls <= 2
     nobody_down(c)
-    assert not c.svf("status").get("brake")
+    assert not c.svf("status").get("removal_limit_reached")
     assert c.wait_job(c.sbatch("-N1", "-w", "vm003", script="hostname"), 60)

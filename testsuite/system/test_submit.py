@@ -312,7 +312,7 @@ def test_what_is_down_with_its_host_counts(cluster):
     """And so does everything while vCenter is away: a "no" is for ever."""
     cluster.do("hostState", host=HOSTS[0], state="disconnected")
     wait_for("the core sees it", 20, lambda: any(
-        h["state"] == "disconnected" for h in cluster.svf("hosts")["hosts"]))
+        h["state"] == "DISCONNECTED" for h in cluster.svf("hosts")["hosts"]))
     let_through(cluster, "-N6", "-C", "sriov-roce")
     assert "can run 6" in refused(cluster, "-N7", "-C", "sriov-roce")
     cluster.do("hostState", host=HOSTS[0], state="connected")

@@ -18,7 +18,7 @@ def test_hosts_counts_ours_foreign_held_and_free(cluster):
     cluster.wait_state(job, "RUNNING")
     hosts = {h["host"]: h["pfs"][0] for h in cluster.svf("hosts")["hosts"]}
     assert hosts[E1]["total"] == 2 and hosts[E1]["foreign"] == 1
-    assert sum(pf["ours"] for pf in hosts.values()) == 2
+    assert sum(pf["managed"] for pf in hosts.values()) == 2
     assert sum(pf["free"] for pf in hosts.values()) == 1
     text = cluster.svf("hosts", json_out=False)
     assert E1 in text and "FOREIGN" in text.splitlines()[0]
@@ -28,7 +28,7 @@ def test_nodes_names_the_job_that_runs(cluster):
     job = cluster.sbatch("-N1", "-w", "vm001", script="sleep 600")
     cluster.wait_state(job, "RUNNING")
     row = {n["node"]: n for n in cluster.svf("nodes")["nodes"]}["vm001"]
-    assert row["job"] == job and row["vm_state"] == "on"
+    assert row["job"] == job and row["vm_state"] == "ON"
     line = [ln for ln in cluster.svf("nodes", json_out=False).splitlines()
             if ln.startswith("vm001")][0]
     assert row["mac"] in line and str(job) in line

@@ -143,18 +143,18 @@ def test_hosts_are_the_same_for_all_and_add_up(cluster, jobs):
     assert answers[0] == answers[1] == answers[2]
     for host in answers[0]["hosts"]:
         for pf in host["pfs"]:
-            assert pf["total"] == pf["ours"] + pf["foreign"] + pf["suspect"] \
-                + pf["held"] + pf["free"]
-        for key in ("total", "ours", "held", "free"):
+            assert pf["total"] == pf["managed"] + pf["foreign"] + pf["unverified"] \
+                + pf["reserved"] + pf["free"]
+        for key in ("total", "managed", "reserved", "free"):
             assert host[f"vfs_{key}"] == sum(pf[key] for pf in host["pfs"])
-        assert host["vfs_foreign"] == sum(pf["foreign"] + pf["suspect"]
+        assert host["vfs_foreign"] == sum(pf["foreign"] + pf["unverified"]
                                           for pf in host["pfs"])
         assert host["pfs_total"] == len(host["pfs"])
-        assert host["state"] == "up"
+        assert host["state"] == "UP"
         assert 0 < host["cpu_mhz_free"] <= host["cpu_mhz_total"]
         assert 0 < host["memory_mb_free"] <= host["memory_mb_total"]
     vfs = [pf for h in answers[0]["hosts"] for pf in h["pfs"]]
-    assert sum(pf["ours"] for pf in vfs) == 2
+    assert sum(pf["managed"] for pf in vfs) == 2
     assert sum(pf["foreign"] for pf in vfs) == 2
 
 
@@ -169,7 +169,7 @@ def test_why_speaks_of_a_job_in_each_of_its_states(cluster):
         held = Held(cluster, "-N1", "-w", "vm001")
         job = held.id
         wait_for("its VF is held until the VM is on", 20, lambda: sum(
-            pf["held"] for h in cluster.svf("hosts")["hosts"]
+            pf["reserved"] for h in cluster.svf("hosts")["hosts"]
             for pf in h["pfs"]) == 1)
         wait_for("why names the node that is waited for", 20, lambda: re.match(
             r"0 of 1 nodes are up; vm001: booting$",

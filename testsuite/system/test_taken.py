@@ -93,7 +93,7 @@ def destroy(cluster, *names):
             cluster.do("destroyVm", vm=vm["name"], wait=True)
     wait_for("they are gone", 10, lambda: not {
         n["node"] for n in cluster.svf("nodes")["nodes"]
-        if n["node"] in names and n["vm_state"] != "none"})
+        if n["node"] in names and n["vm_state"] != "NONE"})
 
 
 def let_go(cluster, method):

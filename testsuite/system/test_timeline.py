@@ -125,12 +125,12 @@ def test_a_reason_tells_what_and_when(story, r):
     assert r.why["text"] == r.text
     if r.starts == "never":
         assert r.text.endswith("; start time unknown"), r.text
-        assert "expected" not in r.why
+        assert "start_time" not in r.why
         return
     at = r.text.split("; start expected ")[1]
     assert at in {f"{r.said:%H:%M}", f"{r.said:%Y-%m-%dT%H:%M}"} or \
-        abs(r.why["expected"] - r.said.timestamp()) < 60, (r.text, r.said)
-    assert abs(r.why["expected"] - r.said.timestamp()) <= SAME_S
+        abs(r.why["start_time"] - r.said.timestamp()) < 60, (r.text, r.said)
+    assert abs(r.why["start_time"] - r.said.timestamp()) <= SAME_S
     assert f"{r.id}" in r.text and " VF" in r.text
     # nothing of whose jobs are in its way
     assert "root" not in r.text and "JobId" not in r.text

@@ -309,7 +309,7 @@ def test_map_is_a_picture_for_a_ticket(cluster, tmp_path):
     more = Held(cluster, "-N1", "-t", "10").wait_running()
     waits = cluster.sbatch("-N4")
     wait_for("it waits", 20, lambda: any(
-        j["job"] == waits and "text" in j for j in cluster.svf("jobs")["jobs"]))
+        j["job"] == waits and "reason" in j for j in cluster.svf("jobs")["jobs"]))
     try:
         svg = tmp_path / "map.svg"
         assert cluster.must("svf", "map", "--svg", "-o", str(svg)) == ""

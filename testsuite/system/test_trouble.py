@@ -28,7 +28,7 @@ def clean(cluster, names=None, timeout=40):
     wait_for("no VM of ours is on", timeout,
              lambda: not cluster.names_on() & set(names))
     wait_for("no VF is held", timeout, lambda: all(
-        pf["ours"] == 0 and pf["held"] == 0
+        pf["managed"] == 0 and pf["reserved"] == 0
         for h in cluster.svf("hosts")["hosts"] for pf in h["pfs"]))
 
 
@@ -113,7 +113,7 @@ def test_a_plain_restart_loses_neither_a_running_job_nor_its_vfs(fresh):
     calls = c.mutating()
     c.restart_slurmctld()
     wait_for("the plugin has read vCenter again", 20, lambda: sum(
-        pf["ours"] for h in c.svf("hosts")["hosts"] for pf in h["pfs"]) == 2)
+        pf["managed"] for h in c.svf("hosts")["hosts"] for pf in h["pfs"]) == 2)
     job.end_well()
     assert c.mutating() == calls, "a restart changes nothing in vCenter"
 

@@ -96,7 +96,7 @@ def sums(c):
     """VFs by the core's books: all, managed, foreign, reserved, free."""
     pfs = [pf for h in c.svf("hosts")["hosts"] for pf in h["pfs"]]
     return [sum(pf[k] for pf in pfs)
-            for k in ("total", "ours", "foreign", "held", "free")]
+            for k in ("total", "managed", "foreign", "reserved", "free")]
 
 
 def settled(c, *want):
@@ -205,8 +205,8 @@ def test_on_the_same_hosts_with_pfs_of_its_own_nothing_is_shared(pair):
     jobs = [Held(c, "-N2").wait_running(60) for c in (a, b)]
     for c, own in ((a, PF0), (b, PF1)):
         wait_for("the VFs are in use", 20, lambda c=c: sums(c)[1:3] == [2, 2])
-        of = {pf["pci"]: (pf["ours"], pf["foreign"]) for h in
-              c.svf("hosts")["hosts"] for pf in h["pfs"] if pf["ours"]}
+        of = {pf["pci"]: (pf["managed"], pf["foreign"]) for h in
+              c.svf("hosts")["hosts"] for pf in h["pfs"] if pf["managed"]}
         assert set(of) == {own}
         assert shared(c) == [] and shared_pfs(c) == []
     for j in jobs:

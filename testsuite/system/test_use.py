@@ -117,7 +117,7 @@ def on_the_first(c, **jobs):
 def test_jobs_go_on_while_their_host_is_emptied(cluster):
     c = cluster
     jobs = on_the_first(c, eth=ETH, rdma=RDMA, roce=VF)
-    plan = {r["node"]: r["will"] for r in c.svf("host", "drain", "--dry-run", E1)["nodes"]}
+    plan = {r["node"]: r["outcome"] for r in c.svf("host", "drain", "--dry-run", E1)["nodes"]}
     assert plan == {ETH: "move", RDMA: "move", VF: "stay"}
     said = c.svf("host", "drain", E1, json_out=False)
     assert re.search(rf"{ETH} +{jobs[ETH].id} +move", said), said
@@ -170,7 +170,7 @@ def test_without_room_it_waits_and_says_so(cluster):
     wait_for("the third says what lacks", 40, lambda: re.search(
         r"entering maintenance; .*needs 1 vmxnet3 VM, 0 free",
         drains(c).get(stays, "")))
-    assert state_of(c, E1) == "entering-maintenance"
+    assert state_of(c, E1) == "ENTERING_MAINTENANCE"
     for n in nodes:
         assert jobs[n].lives() and boots(c, n) == booted[n]
     gone = next(n for n in nodes if n != stays)
@@ -178,7 +178,7 @@ def test_without_room_it_waits_and_says_so(cluster):
     c.must("scontrol", "update", f"nodename={gone}", "state=power_down")
     moved_to(c, stays, E2, E3, seconds=60)
     wait_for("the host is in maintenance", 30,
-             lambda: state_of(c, E1) == "maintenance")
+             lambda: state_of(c, E1) == "MAINTENANCE")
     wait_for("the drain is lifted", 30, lambda: drains(c) == {})
     jobs[stays].lives()
     c.do("maintenance", host=E1, mode="exit")
@@ -255,7 +255,7 @@ def test_a_host_with_a_suspended_vm_is_not_empty(cluster):
     c.do("suspend", vm=ETH, wait=True)
     wait_for("svf shows it", 20, lambda: next(
         n["vm_state"] for n in c.svf("nodes")["nodes"]
-        if n["node"] == ETH) == "suspended")
+        if n["node"] == ETH) == "SUSPENDED")
     plan = c.must("svf", "host", "drain", "--dry-run", at)
     assert any(ETH in line and "the VM is suspended" in line
                for line in plan.splitlines()), plan

@@ -44,7 +44,7 @@ def test_the_hours_vms_are_used_up_and_said_so_until_the_hour_is_over(fresh):
     assert "MaxClonesPerHour=2 is reached until" in \
         c.svf("why", str(waits))["text"]
     # no start is expected before that
-    expected = c.svf("why", str(waits)).get("expected")
+    expected = c.svf("why", str(waits)).get("start_time")
     assert expected is None or expected > time.time() + 50 * 60
     c.wait_job(c.sbatch("-N2", "-t5", script="true"), 30)
     assert c.calls("CloneVM_Task") == 2
@@ -195,7 +195,7 @@ def test_a_host_in_standby_is_no_loss_and_dpm_is_told(fresh):
     c.do("standby", host=esx(2), mode="enter")
     wait_for("it is in standby", 20, lambda: {
         h["host"]: h["state"] for h in c.svf("hosts")["hosts"]
-    }[esx(2)] == "standby")
+    }[esx(2)] == "STANDBY")
     job = c.sbatch("-N3", script="true")
     wait_for("it waits", 30, lambda: "needs 3 sriov-roce VFs" in
              reason_of(c, job))

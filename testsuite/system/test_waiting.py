@@ -64,7 +64,7 @@ def test_a_gang_that_does_not_fit_takes_nothing(cluster):
     job = cluster.sbatch("-N3")
     wait_for("it says why", 15, lambda: says(cluster, job, "VF"))
     assert cluster.mutating() == calls and cluster.names_on() == set()
-    assert all(pf["held"] == 0 and pf["free"] == 1
+    assert all(pf["reserved"] == 0 and pf["free"] == 1
                for h in cluster.svf("hosts")["hosts"] for pf in h["pfs"])
 
 
@@ -202,7 +202,7 @@ def test_capacity_that_is_away_is_no_never(cluster, how):
     hosts(away=True)
     try:
         wait_for("the hosts are away", 10, lambda: all(
-            h["state"] != "up" for h in cluster.svf("hosts")["hosts"]))
+            h["state"] != "UP" for h in cluster.svf("hosts")["hosts"]))
         job = cluster.sbatch("-N2", script=HOSTNAMES)
         wait_for("it says why", 15, lambda: says(cluster, job, "VF"))
         show = cluster.job(job)

@@ -81,7 +81,7 @@ def test_a_drained_host_is_a_reservation_until_its_last_job_ends(cluster):
     host = host_of(c, node)
     end = epoch(c.job(job.id)["EndTime"])
     answer = c.svf("host", "drain", host, "a", "fan")
-    assert answer["jobs_left"] == 1 and answer["nodes_left"] == 1
+    assert answer["jobs_remaining"] == 1 and answer["nodes_remaining"] == 1
     # (Slurm counts the time limit again from the launch, a second later.)
     assert abs(answer["safe_at"] - end) <= 2
     assert abs(row(c, host)["safe_at"] - end) <= 2
@@ -174,7 +174,7 @@ def test_until_a_planned_maintenance_short_jobs_run_and_long_ones_elsewhere(
     at, text = in_minutes(600)
     answer = c.svf("host", "drain", E1, "--at", text, "firmware")
     assert answer["maintenance_at"] == at and answer["safe"]
-    assert row(c, E1)["state"] == "up"
+    assert row(c, E1)["state"] == "UP"
     assert row(c, E1)["maintenance_at"] == at
     for _ in range(2):
         job = Held(c, "-N1", "-t", "30").wait_running()
@@ -232,10 +232,10 @@ def test_when_its_time_comes_a_planned_host_is_drained_and_empty(cluster):
     assert time.time() < at + 2, "not by the time that was planned"
     wait_for("both are drained", 30, lambda: all(
         row(c, h)["state"] == state for h, state in (
-            (host, "draining"), (other, "drained"))))
+            (host, "DRAINING"), (other, "DRAINED"))))
     wait_for("one waits for its job", 10, lambda: not of_host(c, other)
              and of_host(c, host))
-    assert row(c, host)["jobs_left"] == 1 and row(c, other)["safe"]
+    assert row(c, host)["jobs_remaining"] == 1 and row(c, other)["safe"]
     assert "DRAIN" in c.node("vm001")["State"]
     job.end_well()
     wait_for("now that is empty too", 40, lambda: row(c, host).get("safe"))
@@ -252,7 +252,7 @@ def test_times_that_are_none_are_refused(cluster):
         assert r.returncode == 2 and "TIME is" in r.stderr, text
     r = c.run("svf", "host", "drain", E1, "--at", "2020-01-01T00:00")
     assert r.returncode == 1 and "in the past by slurmctld's clock" in r.stderr
-    assert row(c, E1)["state"] == "up"
+    assert row(c, E1)["state"] == "UP"
     c.svf("host", "drain", E1)
     r = c.run("svf", "host", "drain", E1, "--at", "now+2hours")
     assert r.returncode == 1 and "svf host resume" in r.stderr
@@ -417,7 +417,7 @@ def health_check(c, node):
 
 
 def drained(c, host):
-    return row(c, host).get("drained_by_others", 0)
+    return row(c, host).get("node_drains", 0)
 
 
 def test_drains_of_health_checks_are_counted_where_the_vms_were(fresh):
@@ -441,7 +441,7 @@ def test_drains_of_health_checks_are_counted_where_the_vms_were(fresh):
     cold = next(n for n in c.node_names() if n not in up)
     health_check(c, cold)
     wait_for("it is known", 10, lambda: [r for r in c.svf("nodes")["nodes"]
-             if r["node"] == cold and r["slurm_state"] != "idle"])
+             if r["node"] == cold and r["node_state"] != "IDLE"])
     was = ready_count(c)
     wait_saved(c, c.sbatch("-N1", "-H"), up[0])
     c.kill_slurmctld()
@@ -453,7 +453,7 @@ def test_drains_of_health_checks_are_counted_where_the_vms_were(fresh):
     health_check(c, third)
     wait_for("the third is told", 15, lambda: f"host={E1} may be faulty: "
              "operators or Slurm drained 3 nodes" in c.ctld_log())
-    assert row(c, E1)["state"] == "up"
+    assert row(c, E1)["state"] == "UP"
     c.must("scontrol", "update", f"nodename={up[1]}", "state=resume")
     wait_for("one less", 10, lambda: drained(c, E1) == 2)
     c.must("scontrol", "update", f"nodename={up[0]},{third},{cold}",
@@ -471,7 +471,7 @@ def test_with_health_drains_such_a_host_takes_no_more_vms(fresh):
     for node in up[:2]:
         health_check(c, node)
     wait_for("it is quarantined", 15, lambda: row(c, E1)["state"] ==
-             "quarantined")
+             "QUARANTINED")
     late = c.sbatch("-N1")
     wait_for("no VM comes there", 20, lambda: "operators or Slurm drained" in
              c.svf("why", str(late))["text"])
@@ -479,7 +479,7 @@ def test_with_health_drains_such_a_host_takes_no_more_vms(fresh):
     c.must("scancel", late)
     wait_for("it is over", 20, lambda: c.job_state(late) == "CANCELLED")
     c.svf("host", "resume", E1)
-    assert row(c, E1)["state"] == "up" and drained(c, E1) == 0
+    assert row(c, E1)["state"] == "UP" and drained(c, E1) == 0
     cold = [n for n in c.node_names() if n not in up]
     c.wait_job(c.sbatch("-N1", "-w", cold[0]), 60)
     # These count no more; the next two do.
@@ -487,7 +487,7 @@ def test_with_health_drains_such_a_host_takes_no_more_vms(fresh):
     wait_for("it counts", 10, lambda: drained(c, E1) == 1)
     health_check(c, cold[0])
     wait_for("quarantined again", 15, lambda: row(c, E1)["state"] ==
-             "quarantined")
+             "QUARANTINED")
     c.must("scontrol", "update", f"nodename={up[2]},{cold[0]}", "state=resume")
-    wait_for("all are resumed", 15, lambda: row(c, E1)["state"] == "up")
+    wait_for("all are resumed", 15, lambda: row(c, E1)["state"] == "UP")
     c.must("scontrol", "update", f"nodename={up[0]},{up[1]}", "state=resume")

@@ -92,7 +92,7 @@ static void calls_are(const char *nodes, int64_t calls, int64_t most)
 	struct vs_jdoc doc = asked(nodes);
 
 	assert_int_equal(number(&doc, "calls"), calls);
-	assert_int_equal(number(&doc, "calls_most"), most ? most : -1);
+	assert_int_equal(number(&doc, "calls_max"), most ? most : -1);
 	vs_jdoc_free(&doc);
 }
 

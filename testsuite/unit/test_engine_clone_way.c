@@ -143,8 +143,8 @@ static void plan_is(const char *node, const char *steps, int calls, int most,
 	assert_string_equal(got, steps);
 	assert_int_equal(vs_j_int(vs_j_get(row, "calls")), calls);
 	assert_int_equal(vs_j_int(vs_j_get(vs_j_root(&doc), "calls")), calls);
-	assert_int_equal(vs_j_int_or(vs_j_opt(row, "calls_most"), 0), most);
-	assert_int_equal(vs_j_int_or(vs_j_opt(vs_j_root(&doc), "calls_most"), 0),
+	assert_int_equal(vs_j_int_or(vs_j_opt(row, "calls_max"), 0), most);
+	assert_int_equal(vs_j_int_or(vs_j_opt(vs_j_root(&doc), "calls_max"), 0),
 			 most);
 	assert_int_equal(vs_j_int(vs_j_get(row, "seconds")), seconds);
 	vs_jdoc_free(&doc);

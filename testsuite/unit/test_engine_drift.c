@@ -210,19 +210,19 @@ static void a_host_has_the_sums_of_its_pfs(void **st)
 	bring_up(8, "vm2");
 	PFS(PF(A, "vmnic4", 3), PF(B, "vmnic6", 4));
 	turns(2);
-	host_says("\"pfs_total\":2,\"vfs_total\":7,\"vfs_ours\":2,"
-		  "\"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":5,");
+	host_says("\"pfs_total\":2,\"vfs_total\":7,\"vfs_managed\":2,"
+		  "\"vfs_foreign\":0,\"vfs_reserved\":0,\"vfs_free\":5,");
 	PFS(PF(A, "vmnic4", 1), PF(B, "vmnic6", 4));
 	turns(2);
-	host_says("\"vfs_total\":5,\"vfs_ours\":2,"
-		  "\"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":4,");
+	host_says("\"vfs_total\":5,\"vfs_managed\":2,"
+		  "\"vfs_foreign\":0,\"vfs_reserved\":0,\"vfs_free\":4,");
 	PFS(PF(A, "vmnic4", 1));
 	turns(2);
-	host_says("\"pfs_total\":1,\"vfs_total\":1,\"vfs_ours\":2,"
-		  "\"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":-1,");
+	host_says("\"pfs_total\":1,\"vfs_total\":1,\"vfs_managed\":2,"
+		  "\"vfs_foreign\":0,\"vfs_reserved\":0,\"vfs_free\":-1,");
 	core_inv()->vms->readable = false;
 	vs_vm_changed(core_inv(), core_inv()->vms);
-	host_says("\"vfs_held\":1,\"cpu_mhz_total\"");
+	host_says("\"vfs_reserved\":1,\"cpu_mhz_total\"");
 }
 
 int main(void)

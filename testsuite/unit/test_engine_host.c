@@ -154,12 +154,12 @@ static void a_host_is_draining_while_vms_are_on_it(void **st)
 	begin(3, 2, 3, "warm");
 	ready();
 	bring_up(7, "vm1");
-	assert_int_equal(hosts_in("up"), 2);
+	assert_int_equal(hosts_in("UP"), 2);
 	drain("esx1", "");
 	drain("esx2", "");
 	turns(2);
-	assert_int_equal(hosts_in("draining"), 1);
-	assert_int_equal(hosts_in("drained"), 1);
+	assert_int_equal(hosts_in("DRAINING"), 1);
+	assert_int_equal(hosts_in("DRAINED"), 1);
 }
 
 /* Users read the records of their jobs: what is left out, and by what. */

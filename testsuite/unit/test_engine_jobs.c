@@ -88,12 +88,12 @@ static void a_job_has_its_nodes_hosts_and_vfs(void **state)
 	assert_int_equal(number(j, "uid"), OWNER);
 	assert_string_equal(text(j, "state"), "RUNNING");
 	assert_int_equal(number(j, "vfs"), 1);
-	assert_int_equal(number(j, "making"), -1);
+	assert_int_equal(number(j, "provisioning"), -1);
 	assert_string_equal(vs_j_str(vs_j_at(vs_j_get(j, "nodes"), 0)), "vm1");
 	assert_string_equal(vs_j_str(vs_j_at(vs_j_get(j, "adapters"), 0)),
 			    "sriov-roce");
 	assert_int_equal(vs_j_len(vs_j_get(j, "hosts")), 1);
-	assert_string_equal(text(j, "text"), "-");
+	assert_string_equal(text(j, "reason"), "-");
 }
 
 static void what_is_on_its_way_says_how_far(void **state)
@@ -107,7 +107,7 @@ static void what_is_on_its_way_says_how_far(void **state)
 	turn();
 	j = vs_j_at(jobs_for(OWNER), 1);
 	assert_int_equal(number(j, "job"), 8);
-	assert_int_equal(number(j, "making"), 2);
+	assert_int_equal(number(j, "provisioning"), 2);
 	assert_string_equal(text(j, "phase"), "clone");
 	assert_true(number(j, "since") > 0);
 	assert_int_equal(number(j, "vfs"), 2);	/* they are held already */
@@ -124,11 +124,11 @@ static void who_waits_says_for_what(void **state)
 	j = vs_j_at(jobs_for(OWNER), 0);
 	assert_int_equal(number(j, "job"), 4711);
 	assert_int_equal(number(j, "need"), 2);
-	assert_non_null(strstr(text(j, "text"), "1 free"));
+	assert_non_null(strstr(text(j, "reason"), "1 free"));
 	assert_int_equal(number(j, "vfs"), -1);
 	assert_int_equal(vs_j_len(vs_j_get(j, "adapters")), 1);
 	waits = VS_WAITS_ELSE;		/* Slurm's reason comes first */
-	assert_string_equal(text(vs_j_at(jobs_for(OWNER), 0), "text"),
+	assert_string_equal(text(vs_j_at(jobs_for(OWNER), 0), "reason"),
 			    "Dependency");
 }
 
@@ -142,7 +142,7 @@ static void a_job_that_begins_waits_no_more(void **state)
 	bring_up(7, "vm1");
 	j = jobs_for(OWNER);
 	assert_int_equal(vs_j_len(j), 1);
-	assert_string_equal(text(vs_j_at(j, 0), "text"), "-");
+	assert_string_equal(text(vs_j_at(j, 0), "reason"), "-");
 }
 
 static void what_slurm_has_forgotten_is_left_out(void **state)

@@ -38,17 +38,17 @@ static void the_plan_says_what_becomes_of_each(void **st)
 	end_job(8, "vm2");
 	for (size_t i = 0; i < VS_COUNT(orders); i++) {
 		ask(orders[i]);
-		SAYS("\"moves\":1,");
-		SAYS("\"stays\":0,");
-		SAYS("{\"node\":\"vm1\",\"job\":7,\"will\":\"move\"}");
-		SAYS("{\"node\":\"vm2\",\"will\":\"off\"}");
+		SAYS("\"nodes_moving\":1,");
+		SAYS("\"nodes_staying\":0,");
+		SAYS("{\"node\":\"vm1\",\"job\":7,\"outcome\":\"move\"}");
+		SAYS("{\"node\":\"vm2\",\"outcome\":\"off\"}");
 	}
 	run("sriov", 1, 3);
 	ask("leave");
-	SAYS("\"moves\":0,\"stays\":1");
-	SAYS("\"will\":\"stay\",\"why\":\"vmotion: type sriov allows it in no release\"");
+	SAYS("\"nodes_moving\":0,\"nodes_staying\":1");
+	SAYS("\"outcome\":\"stay\",\"reason\":\"vmotion: type sriov allows it in no release\"");
 	ask("leave-requeue");
-	SAYS("\"will\":\"requeue\"");
+	SAYS("\"outcome\":\"requeue\"");
 	assert_null(vs_exclusion_find(VS_EXCLUDED_DRAINED, "host-1"));
 }
 
@@ -62,10 +62,10 @@ static void the_plan_counts_the_room(void **st)
 	run("vmxnet3", 2, 2);
 	assert_int_equal(vs_ledger_take(core_ledger(), &other, &err), 0);
 	ask("leave");
-	SAYS("\"moves\":1,\"stays\":1");
+	SAYS("\"nodes_moving\":1,\"nodes_staying\":1");
 	maintenance(2, true);
 	ask("leave");
-	SAYS("\"moves\":0,\"stays\":2");
+	SAYS("\"nodes_moving\":0,\"nodes_staying\":2");
 	SAYS("esx2: in or entering maintenance");
 }
 
@@ -101,7 +101,7 @@ static void what_cannot_leave_is_requeued_by_the_order(void **st)
 	(void)st;
 	run("sriov", 1, 3);
 	ask("drain-requeue");
-	SAYS("\"will\":\"requeue\"");
+	SAYS("\"outcome\":\"requeue\"");
 	turns(2);
 	assert_int_equal(heard(VS_REQUEST_RELEASE, "vm1")->job, VS_JOB_ANY);
 	assert_int_equal(heard(VS_REQUEST_REQUEUED, NULL)->job, 7);

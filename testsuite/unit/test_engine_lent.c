@@ -118,12 +118,12 @@ static void order_end(void)
 
 static const char *did(struct vs_j rows, size_t i)
 {
-	return vs_j_str(vs_j_get(vs_j_at(rows, i), "did"));
+	return vs_j_str(vs_j_get(vs_j_at(rows, i), "action"));
 }
 
 static const char *said(struct vs_j rows, size_t i)
 {
-	return vs_j_str(vs_j_get(vs_j_at(rows, i), "text"));
+	return vs_j_str(vs_j_get(vs_j_at(rows, i), "description"));
 }
 
 static void nothing(struct vs_core *c)

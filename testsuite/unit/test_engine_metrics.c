@@ -36,10 +36,10 @@ static void expect_vfs(int free, int held, int ours, int foreign,
 		       int quarantined, int lost)
 {
 	assert_int_equal(value("vfs" PF "\"free\"}"), free);
-	assert_int_equal(value("vfs" PF "\"held\"}"), held);
-	assert_int_equal(value("vfs" PF "\"ours\"}"), ours);
+	assert_int_equal(value("vfs" PF "\"reserved\"}"), held);
+	assert_int_equal(value("vfs" PF "\"managed\"}"), ours);
 	assert_int_equal(value("vfs" PF "\"foreign\"}"), foreign);
-	assert_int_equal(value("vfs" PF "\"suspect\"}"), 0);
+	assert_int_equal(value("vfs" PF "\"unverified\"}"), 0);
 	assert_int_equal(value("vfs" PF "\"quarantined\"}"), quarantined);
 	assert_int_equal(value("vfs" PF "\"lost\"}"), lost);
 }
@@ -164,7 +164,7 @@ static void a_start_is_timed_step_by_step(void **state)
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turn();
-	assert_int_equal(value("operations_in_flight{kind=\"provisioning\"}"), 1);
+	assert_int_equal(value("operations_in_flight{type=\"provisioning\"}"), 1);
 	assert_int_equal(value("node_vms{adapter=\"sriov-roce\",state=\"cloning\"}"), 1);
 	now += 8000;
 	fake_finish(FAKE_CLONE);
@@ -179,7 +179,7 @@ static void a_start_is_timed_step_by_step(void **state)
 	assert_int_equal(value("step_duration_seconds_bucket{step=\"clone\",le=\"5.0\"}"), 0);
 	assert_int_equal(value("step_duration_seconds_bucket{step=\"clone\",le=\"10.0\"}"), 1);
 	assert_int_equal(value("step_duration_seconds_bucket{step=\"clone\",le=\"+Inf\"}"), 1);
-	assert_uint_in_range((int)value("step_duration_seconds_sum{step=\"power-on\"}"), 2, 3);
+	assert_uint_in_range((int)value("step_duration_seconds_sum{step=\"power_on\"}"), 2, 3);
 	assert_uint_in_range((int)value("step_duration_seconds_sum{step=\"boot\"}"), 20, 21);
 	assert_int_equal(value("step_duration_seconds_count{step=\"boot\"}"), 1);
 	assert_int_equal(value("vm_starts_total"), 1);
@@ -221,10 +221,10 @@ static void failures_are_counted_by_step_and_code(void **state)
 	boot_up(7, "vm1");
 	assert_true(fake_fault(FAKE_POWER_ON, VS_E_OTHER_HOST,
 			       "GenericVmConfigFault", "the card is broken"));
-	assert_int_equal(value("step_failures_total{step=\"power-on\",code=\"other-host\"}"), 1);
-	assert_int_equal(value("step_failures_total{step=\"power-on\",code=\"retry\"}"), 0);
-	assert_int_equal(value("step_failures_total{step=\"clone\",code=\"other-host\"}"), 0);
-	assert_int_equal(value("step_duration_seconds_count{step=\"power-on\"}"), 0);
+	assert_int_equal(value("step_failures_total{step=\"power_on\",code=\"other_host\"}"), 1);
+	assert_int_equal(value("step_failures_total{step=\"power_on\",code=\"retry\"}"), 0);
+	assert_int_equal(value("step_failures_total{step=\"clone\",code=\"other_host\"}"), 0);
+	assert_int_equal(value("step_duration_seconds_count{step=\"power_on\"}"), 0);
 }
 
 static void a_breaker_is_seen_half_open_and_open(void **state)
@@ -255,12 +255,12 @@ static void a_wait_begins_with_the_first_refusal_for_vfs(void **state)
 	(void)state;
 	vs_job_set_pending(&vs_core, &nodes, &one, 1, 1, "3 free");
 	now += 100000;			/* Slurm's own want doesn't count */
-	assert_int_equal(value("jobs_waiting{lacks=\"nodes\"}"), 1);
+	assert_int_equal(value("jobs_waiting{reason=\"nodes\"}"), 1);
 	assert_true(value("vf_wait_oldest_seconds") == 0);
 	refuse(9, &one, 1, 1, "none is free");
 	now += 40000;
 	refuse(9, &one, 1, 1, "none is free");
-	assert_int_equal(value("jobs_waiting{lacks=\"vfs\"}"), 1);
+	assert_int_equal(value("jobs_waiting{reason=\"vfs\"}"), 1);
 	assert_true(value("vf_wait_oldest_seconds") == 40.0);
 	now += 2000;
 	assert_int_equal(job_begin(9, "vm1", NULL), 0);
@@ -268,7 +268,7 @@ static void a_wait_begins_with_the_first_refusal_for_vfs(void **state)
 	assert_true(value("vf_wait_seconds_sum") == 42.0);
 	assert_int_equal(value("vf_wait_seconds_bucket{le=\"15.0\"}"), 0);
 	assert_int_equal(value("vf_wait_seconds_bucket{le=\"60.0\"}"), 1);
-	assert_int_equal(value("jobs_waiting{lacks=\"vfs\"}"), 0);
+	assert_int_equal(value("jobs_waiting{reason=\"vfs\"}"), 0);
 	assert_int_equal(job_begin(10, "vm2", NULL), 0);
 	assert_int_equal(value("vf_wait_seconds_count"), 2);
 	assert_int_equal(value("vf_wait_seconds_bucket{le=\"1.0\"}"), 1);
@@ -352,32 +352,32 @@ static void calls_are_counted_by_their_last_word(void **state)
 
 #define FRESH(f) cmocka_unit_test_setup(f, fresh)
 
-static void parents_are_counted_by_kind_and_state(void **state)
+static void clone_sources_are_counted_by_type_and_state(void **state)
 {
 	(void)state;
 	begin_linked(2, 1);
 	ready();
-	assert_int_equal(value("parents{kind=\"linked\",state=\"ready\"}"), 0);
+	assert_int_equal(value("clone_sources{type=\"linked\",state=\"ready\"}"), 0);
 	wants(7, "vm1");
-	assert_int_equal(value("parents{kind=\"linked\",state=\"cloning\"}"), 1);
+	assert_int_equal(value("clone_sources{type=\"linked\",state=\"cloning\"}"), 1);
 	assert_true(fake_finish(FAKE_CLONE));
-	assert_int_equal(value("parents_made_total{kind=\"linked\"}"), 1);
+	assert_int_equal(value("clone_sources_made_total{type=\"linked\"}"), 1);
 	turns(2);
-	assert_int_equal(value("parents{kind=\"linked\",state=\"snapshot\"}"), 1);
-	assert_int_equal(value("parents{kind=\"linked\",state=\"no-snapshot\"}"), 0);
+	assert_int_equal(value("clone_sources{type=\"linked\",state=\"snapshot\"}"), 1);
+	assert_int_equal(value("clone_sources{type=\"linked\",state=\"no_snapshot\"}"), 0);
 	assert_true(fake_fail(FAKE_SNAPSHOT, VS_E_BUSY, "not now"));
-	assert_int_equal(value("parents{kind=\"linked\",state=\"no-snapshot\"}"), 1);
-	assert_int_equal(value("parents_failed_total{kind=\"linked\"}"), 1);
-	assert_int_equal(value("parents_failed_total{kind=\"instant\"}"), 0);
+	assert_int_equal(value("clone_sources{type=\"linked\",state=\"no_snapshot\"}"), 1);
+	assert_int_equal(value("clone_sources_failed_total{type=\"linked\"}"), 1);
+	assert_int_equal(value("clone_sources_failed_total{type=\"instant\"}"), 0);
 	vs_job_end(&vs_core, 7, &(int) { id("vm1") }, 1, false);
 	flags("vm1", DOWN);
 	fake_template("vm-tpl2", NULL);
 	time_passes();
-	assert_int_equal(value("parents{kind=\"linked\",state=\"destroy\"}"), 1);
+	assert_int_equal(value("clone_sources{type=\"linked\",state=\"destroy\"}"), 1);
 	assert_true(fake_finish(FAKE_DESTROY));
-	assert_int_equal(value("parents_ended_total{kind=\"linked\"}"), 1);
+	assert_int_equal(value("clone_sources_removed_total{type=\"linked\"}"), 1);
 	turns(20);
-	assert_int_equal(value("parents{kind=\"linked\",state=\"destroy\"}"), 0);
+	assert_int_equal(value("clone_sources{type=\"linked\",state=\"destroy\"}"), 0);
 }
 
 int main(void)
@@ -390,7 +390,7 @@ int main(void)
 		FRESH(vfs_that_went_are_lost_and_too_many_are_below_zero),
 		FRESH(a_pf_names_all_who_draw_on_it),
 		FRESH(a_start_is_timed_step_by_step),
-		FRESH(parents_are_counted_by_kind_and_state),
+		FRESH(clone_sources_are_counted_by_type_and_state),
 		FRESH(a_shutdown_ends_when_the_vm_is_off),
 		FRESH(failures_are_counted_by_step_and_code),
 		FRESH(a_breaker_is_seen_half_open_and_open),

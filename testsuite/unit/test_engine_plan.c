@@ -68,7 +68,7 @@ static void expect(const char *nodes, size_t i, const char *done, int calls)
 {
 	struct vs_jdoc doc = asked(nodes);
 
-	assert_string_equal(vs_j_str(vs_j_get(row(&doc, i), "do")), done);
+	assert_string_equal(vs_j_str(vs_j_get(row(&doc, i), "action")), done);
 	assert_int_equal(vs_j_int(vs_j_get(row(&doc, i), "calls")), calls);
 	vs_jdoc_free(&doc);
 }
@@ -132,7 +132,7 @@ static void an_observer_is_told_the_same(void **state)
 	vs_jdoc_free(&doc);
 	core_set_unserved("DRS chooses hosts automatically");
 	doc = asked("vm[1-3]");
-	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "text")),
+	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "reason")),
 			    core_unserved());
 	vs_jdoc_free(&doc);
 	vs_jdoc_free(&real);
@@ -155,7 +155,7 @@ static void an_observer_is_told_why_hosts_are_left_out(void **state)
 		vs_exclude_set(VS_EXCLUDED_FAILED, "host-2", h->pfs[i].pci,
 			       VS_EXCLUDED_FOREVER, "a start failed there");
 	doc = asked("vm1");
-	text = vs_j_str(vs_j_get(vs_j_root(&doc), "text"));
+	text = vs_j_str(vs_j_get(vs_j_root(&doc), "reason"));
 	if (!strstr(text, "(drained by an operator)") ||
 	    !strstr(text, "(a start failed there)"))
 		fail_msg("%s", text);
@@ -173,7 +173,7 @@ static void a_question_leaves_nothing_behind(void **state)
 	turns(3);
 	ntold = 0;
 	doc = asked("vm[1-4],other");
-	assert_int_equal(number(&doc, "others"), 1);
+	assert_int_equal(number(&doc, "unmanaged_nodes"), 1);
 	vs_jdoc_free(&doc);
 	assert_true(core_ledger()->generation == before);
 	assert_null(core_ledger()->holds);
@@ -260,9 +260,9 @@ static void what_lacks_is_said_in_the_words_of_a_waiting_job(void **state)
 	bring_up(7, "vm6");
 	doc = asked("vm[1-4]");
 	assert_false(vs_j_bool(vs_j_get(vs_j_root(&doc), "served")));
-	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "text")),
+	assert_string_equal(vs_j_str(vs_j_get(vs_j_root(&doc), "reason")),
 			    "needs 4 sriov-roce VFs, 3 free");
-	assert_string_equal(vs_j_str(vs_j_get(row(&doc, 0), "do")), "wait");
+	assert_string_equal(vs_j_str(vs_j_get(row(&doc, 0), "action")), "wait");
 	assert_int_equal(number(&doc, "seconds"), -1);
 	vs_jdoc_free(&doc);
 }
@@ -296,9 +296,9 @@ static void of_a_job_that_waits_only_what_lacks_a_place_waits(void **state)
 static void gives_way(const char *nodes, const char *vm)
 {
 	struct vs_jdoc doc = asked(nodes);
-	struct vs_j list = vs_j_get(vs_j_root(&doc), "give_way");
+	struct vs_j list = vs_j_get(vs_j_root(&doc), "reclaimed_nodes");
 
-	assert_true(vs_j_bool(vs_j_get(vs_j_root(&doc), "after_idle")));
+	assert_true(vs_j_bool(vs_j_get(vs_j_root(&doc), "after_reclaim")));
 	assert_int_equal(vs_j_len(list), 1);
 	assert_string_equal(vs_j_str(vs_j_at(list, 0)), vm);
 	vs_jdoc_free(&doc);
@@ -325,11 +325,11 @@ static void idle_vms_that_would_give_way_are_named(void **state)
 	(void)state;
 	all_vfs_with_four();
 	doc = asked("vm5");
-	assert_true(vs_j_null(vs_j_opt(vs_j_root(&doc), "after_idle")));
-	assert_int_equal(number(&doc, "busy"), -1);
+	assert_true(vs_j_null(vs_j_opt(vs_j_root(&doc), "after_reclaim")));
+	assert_int_equal(number(&doc, "busy_nodes"), -1);
 	vs_jdoc_free(&doc);
 	doc = asked("vm[1,2,5]");
-	assert_int_equal(number(&doc, "busy"), 2);
+	assert_int_equal(number(&doc, "busy_nodes"), 2);
 	vs_jdoc_free(&doc);
 	end_job(1, "vm1");
 	end_job(2, "vm2");
@@ -340,7 +340,7 @@ static void idle_vms_that_would_give_way_are_named(void **state)
 	flags("vm2", BUSY);
 	turn();
 	doc = asked("vm5");
-	assert_int_equal(vs_j_len(vs_j_get(vs_j_root(&doc), "give_way")), 1);
+	assert_int_equal(vs_j_len(vs_j_get(vs_j_root(&doc), "reclaimed_nodes")), 1);
 	vs_jdoc_free(&doc);
 	flags("vm1", UP);
 	flags("vm2", UP);
@@ -348,7 +348,7 @@ static void idle_vms_that_would_give_way_are_named(void **state)
 	/* one of the two is the job's own */
 	gives_way("vm[1,5]", "vm2");
 	doc = asked("vm[1,2,5]");
-	assert_true(vs_j_null(vs_j_opt(vs_j_root(&doc), "after_idle")));
+	assert_true(vs_j_null(vs_j_opt(vs_j_root(&doc), "after_reclaim")));
 	vs_jdoc_free(&doc);
 	/* no VM was asked to go */
 	turns(3);
@@ -359,8 +359,8 @@ static void idle_vms_that_would_give_way_are_named(void **state)
 	gives_way("vm5", "vm2");
 	all_nodes = false;
 	doc = asked("vm5");
-	assert_true(vs_j_bool(vs_j_get(vs_j_root(&doc), "after_idle")));
-	assert_true(vs_j_null(vs_j_opt(vs_j_root(&doc), "give_way")));
+	assert_true(vs_j_bool(vs_j_get(vs_j_root(&doc), "after_reclaim")));
+	assert_true(vs_j_null(vs_j_opt(vs_j_root(&doc), "reclaimed_nodes")));
 	vs_jdoc_free(&doc);
 }
 

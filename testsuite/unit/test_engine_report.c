@@ -405,7 +405,7 @@ static void operators_alone_are_told_the_address_and_nobody_the_account(
 							void **state)
 {
 	static const char *const verbs[] = {
-		"status", "check", "hosts", "nodes", "reconcile", "parents",
+		"status", "check", "hosts", "nodes", "reconcile", "clone-sources",
 	};
 	(void)state;
 	the_operator = OWNER;

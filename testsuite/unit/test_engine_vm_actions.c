@@ -27,8 +27,8 @@ static int order(const char *what, const char *nodes, const char *why)
 	text = vs_jb_text_free(o);
 	assert_int_equal(vs_jdoc_parse(&doc, text, strlen(text), NULL), 0);
 	row = vs_j_at(vs_j_get(vs_j_root(&doc), "nodes"), 0);
-	vs_strlcpy(did, vs_j_str(vs_j_get(row, "did")), sizeof(did));
-	vs_strlcpy(said, vs_j_str_or(vs_j_opt(row, "text"), ""), sizeof(said));
+	vs_strlcpy(did, vs_j_str(vs_j_get(row, "action")), sizeof(did));
+	vs_strlcpy(said, vs_j_str_or(vs_j_opt(row, "description"), ""), sizeof(said));
 	said_job = vs_j_int_or(vs_j_opt(row, "job"), 0);
 	vs_jdoc_free(&doc);
 	return 0;

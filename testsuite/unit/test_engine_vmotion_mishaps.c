@@ -237,7 +237,7 @@ static void told_again_the_order_says_what_it_does(void **st)
 	assert_int_equal(err.code, VS_OK);
 	turns(2);
 	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
-	if (!strstr(text, "\"will\":\"requeue\""))
+	if (!strstr(text, "\"outcome\":\"requeue\""))
 		fail_msg("requeued, but told: %s", text);
 	free(text);
 }

@@ -245,8 +245,8 @@ static void no_two_kinds_are_promised_the_same_room(void **st)
 	(void)st;
 	for (size_t room = 0; room <= 4; room++) {
 		two_kinds(room);
-		assert_int_equal(number_of(plan_of("host-1"), "moves"), room);
-		assert_int_equal(number_of(plan_of("host-1"), "stays"),
+		assert_int_equal(number_of(plan_of("host-1"), "nodes_moving"), room);
+		assert_int_equal(number_of(plan_of("host-1"), "nodes_staying"),
 				 4 - room);
 		assert_string_equal(held_on(">vm1"), "");
 		assert_string_equal(held_on(">vm4"), "");

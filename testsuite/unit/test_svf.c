@@ -22,20 +22,20 @@
 
 static const char hosts_text[] =
 "{\"hosts\":["
-" {\"host\":\"esx01\",\"cluster\":\"HPC1\",\"state\":\"up\",\"pfs\":["
-"   {\"pci\":\"0000:3b:00.0\",\"pnic\":\"vmnic4\",\"switch\":\"ROCE\","
-"    \"total\":8,\"ours\":2,\"foreign\":1,\"suspect\":1,\"held\":1,\"free\":3},"
-"   {\"pci\":\"0000:5e:00.0\",\"total\":4,\"ours\":0,\"foreign\":0,"
-"    \"suspect\":0,\"held\":0,\"free\":4}],"
-"  \"pfs_total\":2,\"vfs_total\":12,\"vfs_ours\":2,"
-"  \"vfs_foreign\":2,\"vfs_held\":1,\"vfs_free\":7,"
+" {\"host\":\"esx01\",\"cluster\":\"HPC1\",\"state\":\"UP\",\"pfs\":["
+"   {\"pci\":\"0000:3b:00.0\",\"nic\":\"vmnic4\",\"network\":\"ROCE\","
+"    \"total\":8,\"managed\":2,\"foreign\":1,\"unverified\":1,\"reserved\":1,\"free\":3},"
+"   {\"pci\":\"0000:5e:00.0\",\"total\":4,\"managed\":0,\"foreign\":0,"
+"    \"unverified\":0,\"reserved\":0,\"free\":4}],"
+"  \"pfs_total\":2,\"vfs_total\":12,\"vfs_managed\":2,"
+"  \"vfs_foreign\":2,\"vfs_reserved\":1,\"vfs_free\":7,"
 "  \"cpu_mhz_total\":96000,\"cpu_mhz_free\":48500,"
 "  \"memory_mb_total\":524288,\"memory_mb_free\":262144,"
-"  \"vms_ours\":2,\"vms_foreign\":5},"
-" {\"host\":\"esx02.example.org\",\"state\":\"avoided\",\"pfs\":["
+"  \"vms_managed\":2,\"vms_foreign\":5},"
+" {\"host\":\"esx02.example.org\",\"state\":\"EXCLUDED\",\"pfs\":["
 "   {\"pci\":\"0000:3b:00.0\",\"total\":8,\"unknown\":true}],"
-"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_ours\":0,"
-"  \"vfs_foreign\":0,\"vfs_held\":0,"
+"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_managed\":0,"
+"  \"vfs_foreign\":0,\"vfs_reserved\":0,"
 "  \"reasons\":[\"no VF\",\"second\"]}],"
 " \"notes\":[\"vCenter is away\"]}";
 
@@ -45,9 +45,9 @@ static void hosts_are_a_table_of_sums(void **state)
 	stage_report_text[HOSTS] = hosts_text;
 	assert_int_equal(svf("hosts"), 0);
 	assert_string_equal(out,
-"HOST               STATE    PFS  VFS  MANAGED  FOREIGN  RESERVED  FREE  REASON\n"
-"esx01              UP         2   12        2        2         1     7\n"
-"esx02.example.org  AVOIDED    1    8        0        0         0     ?  no VF; second\n");
+"HOST               STATE     PFS  VFS  MANAGED  FOREIGN  RESERVED  FREE  REASON\n"
+"esx01              UP          2   12        2        2         1     7\n"
+"esx02.example.org  EXCLUDED    1    8        0        0         0     ?  no VF; second\n");
 	assert_string_equal(errs, "note: vCenter is away\n");
 	assert_int_equal(svf("hosts -O host,cluster,cpu_ghz,mem_gb,vms"), 0);
 	assert_string_equal(out,
@@ -65,18 +65,18 @@ static void hosts_fit_into_86_columns_but_for_a_reason(void **state)
 	stage_report_text[HOSTS] =
 "{\"hosts\":["
 " {\"host\":\"esx01.example.org\",\"cluster\":\"HPC1\","
-"  \"state\":\"entering-maintenance\",\"pfs\":["
-"   {\"pci\":\"0000:3b:00.0\",\"total\":8,\"ours\":2,\"foreign\":1,"
-"    \"suspect\":0,\"held\":1,\"free\":4}],"
-"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_ours\":2,"
-"  \"vfs_foreign\":1,\"vfs_held\":1,\"vfs_free\":4,"
+"  \"state\":\"ENTERING_MAINTENANCE\",\"pfs\":["
+"   {\"pci\":\"0000:3b:00.0\",\"total\":8,\"managed\":2,\"foreign\":1,"
+"    \"unverified\":0,\"reserved\":1,\"free\":4}],"
+"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_managed\":2,"
+"  \"vfs_foreign\":1,\"vfs_reserved\":1,\"vfs_free\":4,"
 "  \"cpu_mhz_total\":96000,\"cpu_mhz_free\":48500,"
 "  \"memory_mb_total\":524288,\"memory_mb_free\":262144},"
-" {\"host\":\"esx02.example.org\",\"state\":\"quarantined\",\"pfs\":["
-"   {\"pci\":\"0000:3b:00.0\",\"total\":1,\"ours\":3,\"foreign\":0,"
-"    \"suspect\":0,\"held\":0,\"free\":-2}],"
-"  \"pfs_total\":1,\"vfs_total\":1,\"vfs_ours\":3,"
-"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":-2,"
+" {\"host\":\"esx02.example.org\",\"state\":\"QUARANTINED\",\"pfs\":["
+"   {\"pci\":\"0000:3b:00.0\",\"total\":1,\"managed\":3,\"foreign\":0,"
+"    \"unverified\":0,\"reserved\":0,\"free\":-2}],"
+"  \"pfs_total\":1,\"vfs_total\":1,\"vfs_managed\":3,"
+"  \"vfs_foreign\":0,\"vfs_reserved\":0,\"vfs_free\":-2,"
 "  \"reasons\":[\"3 nodes in a row failed to start: the card in the second slot is broken\"]}]}";
 	setenv("COLUMNS", "10", 1);	/* nothing is left out */
 	assert_int_equal(svf("hosts"), 0);
@@ -112,13 +112,13 @@ static void nodes_show_what_is_done_and_since_when(void **state)
 {
 	VS_FREE char *text = vs_asprintf(
 "{\"nodes\":["
-" {\"node\":\"vm001\",\"vm_state\":\"on\",\"slurm_state\":\"allocated\","
+" {\"node\":\"vm001\",\"vm_state\":\"ON\",\"node_state\":\"ALLOCATED\","
 "  \"host\":\"esx01\",\"pf\":\"0000:3b:00.0\",\"mac\":\"00:50:56:01:02:03\","
 "  \"adapter\":\"sriov-roce\",\"partition\":\"roce\",\"job\":4711,"
 "  \"action\":\"nothing\"},"
-" {\"node\":\"vm002\",\"vm_state\":\"starting\",\"adapter\":\"sriov-roce\","
+" {\"node\":\"vm002\",\"vm_state\":\"STARTING\",\"adapter\":\"sriov-roce\","
 "  \"action\":\"power-on\",\"since\":%lld,\"last_error\":\"no VF free\"}],"
-" \"suspect\":[{\"vm\":\"vm009\",\"why\":\"a copy\"}]}",
+" \"unverified\":[{\"vm\":\"vm009\",\"reason\":\"a copy\"}]}",
 		(long long)time(NULL) - 3600 * 5 - 60 * 7 - 2);
 
 	(void)state;
@@ -146,10 +146,10 @@ static void jobs_show_what_they_have_and_wait_for(void **state)
 " {\"job\":12,\"id\":\"12\",\"uid\":0,\"partition\":\"roce\","
 "  \"state\":\"CONFIGURING\",\"adapters\":[\"sriov-roce\"],"
 "  \"nodes\":[\"vm001\",\"vm002\",\"vm004\"],\"hosts\":[\"esx9.x\",\"esx10.x\"],"
-"  \"vfs\":3,\"making\":2,\"phase\":\"clone\",\"since\":%lld},"
+"  \"vfs\":3,\"provisioning\":2,\"phase\":\"clone\",\"since\":%lld},"
 " {\"job\":15,\"id\":\"14+1\",\"uid\":4000000000,\"state\":\"PENDING\","
 "  \"adapters\":[\"sriov-ib\",\"sriov-roce\"],\"need\":4,"
-"  \"text\":\"needs 4 VFs, 3 free\",\"expected\":1789000000},"
+"  \"reason\":\"needs 4 VFs, 3 free\",\"start_time\":1789000000},"
 " {\"job\":20,\"id\":\"20_[3-5]\",\"state\":\"PENDING\"}]}",
 		(long long)time(NULL) - 12);
 
@@ -204,7 +204,7 @@ static void status_is_one_line_per_fact(void **state)
 	stage_report_text[STATUS] =
 "{\"vcenter\":\"https://vc.example.org\",\"up\":false,"
 " \"error\":\"certificate\",\"mode\":\"manage\",\"calls\":12,"
-" \"refused_events\":3,\"brake\":true}";
+" \"refused_events\":3,\"removal_limit_reached\":true}";
 	assert_int_equal(svf("status"), 0);
 	assert_string_equal(out,
 "vCenter                       https://vc.example.org\n"
@@ -269,7 +269,7 @@ static void names_from_vcenter_cannot_steer_the_terminal(void **state)
 {
 	(void)state;
 	stage_report_text[HOSTS] =
-"{\"hosts\":[{\"host\":\"a\\u001b[31mb\\u009b\",\"state\":\"up\\u0007\"}],"
+"{\"hosts\":[{\"host\":\"a\\u001b[31mb\\u009b\",\"state\":\"UP\\u0007\"}],"
 " \"notes\":[\"x\\ny\"]}";
 	assert_int_equal(svf("-h hosts --pfs"), 0);
 	assert_int_equal(svf("-h hosts"), 0);

@@ -66,7 +66,7 @@ static void json_has_the_table_and_the_site(void **state)
 	assert_int_equal(vs_jdoc_parse(&doc, out, strlen(out), &err), 0);
 	one = vs_j_at(vs_j_get(vs_j_root(&doc), "types"), 0);
 	assert_string_equal(vs_j_str(vs_j_get(one, "type")), "sriov");
-	assert_string_equal(vs_j_str(vs_j_get(vs_j_get(one, "can"),
+	assert_string_equal(vs_j_str(vs_j_get(vs_j_get(one, "operations"),
 					      "drs-place")), "8.0U2+");
 	assert_int_equal(vs_j_len(vs_j_get(vs_j_root(&doc), "types")), 1);
 	one = vs_j_at(vs_j_get(vs_j_root(&doc), "adapters"), 1);

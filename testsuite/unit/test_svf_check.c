@@ -11,13 +11,13 @@
 #include "svf_stage.h"
 #include "util/mem.h"
 
-#define HARD "{\"code\":\"vf-off\",\"severity\":\"hard\",\"of\":\"PF\",\"object\":\"esx|01\"," \
-	"\"pf\":\"0000:3b:00.0\",\"is\":\"off\",\"should\":\"on\",\"why\":\"w\"," \
+#define HARD "{\"code\":\"vf-off\",\"severity\":\"hard\",\"object_type\":\"PF\",\"object\":\"esx|01\"," \
+	"\"pf\":\"0000:3b:00.0\",\"actual\":\"off\",\"expected\":\"on\",\"reason\":\"w\"," \
 	"\"fix\":\"esxcli x\"}"
-#define WARNING "{\"code\":\"esxi-odd\",\"severity\":\"warning\",\"of\":\"host\"," \
-	"\"object\":\"esx02\",\"is\":\"a\",\"should\":\"b\",\"why\":\"w\"}"
-#define UNKNOWN "{\"code\":\"host-unread\",\"severity\":\"unknown\",\"of\":\"host\"," \
-	"\"object\":\"esx03\",\"is\":\"a\",\"should\":\"b\",\"why\":\"w\"}"
+#define WARNING "{\"code\":\"esxi-odd\",\"severity\":\"warning\",\"object_type\":\"host\"," \
+	"\"object\":\"esx02\",\"actual\":\"a\",\"expected\":\"b\",\"reason\":\"w\"}"
+#define UNKNOWN "{\"code\":\"host-unread\",\"severity\":\"unknown\",\"object_type\":\"host\"," \
+	"\"object\":\"esx03\",\"actual\":\"a\",\"expected\":\"b\",\"reason\":\"w\"}"
 
 static char answer[2048];
 

@@ -18,17 +18,17 @@
 
 static const char hosts_text[] =
 "{\"hosts\":["
-" {\"host\":\"esx1\",\"state\":\"up\"},"
-" {\"host\":\"esx2\",\"state\":\"on-trial\"},"
-" {\"host\":\"esx3\",\"state\":\"draining\"},"
-" {\"host\":\"esx4\",\"state\":\"drained\"}]}";
+" {\"host\":\"esx1\",\"state\":\"UP\"},"
+" {\"host\":\"esx2\",\"state\":\"ON_TRIAL\"},"
+" {\"host\":\"esx3\",\"state\":\"DRAINING\"},"
+" {\"host\":\"esx4\",\"state\":\"DRAINED\"}]}";
 
 static const char nodes_text[] =
 "{\"nodes\":["
-" {\"node\":\"vm1\",\"vm_state\":\"on\",\"slurm_state\":\"idle\",\"partition\":\"roce\"},"
-" {\"node\":\"vm2\",\"vm_state\":\"on\",\"slurm_state\":\"allocated\",\"partition\":\"ib\"},"
-" {\"node\":\"vm3\",\"vm_state\":\"none\",\"slurm_state\":\"drain\",\"partition\":\"roce\"},"
-" {\"node\":\"vm4\",\"vm_state\":\"none\",\"slurm_state\":\"powered_down\"}],"
+" {\"node\":\"vm1\",\"vm_state\":\"ON\",\"node_state\":\"IDLE\",\"partition\":\"roce\"},"
+" {\"node\":\"vm2\",\"vm_state\":\"ON\",\"node_state\":\"ALLOCATED\",\"partition\":\"ib\"},"
+" {\"node\":\"vm3\",\"vm_state\":\"NONE\",\"node_state\":\"DRAIN\",\"partition\":\"roce\"},"
+" {\"node\":\"vm4\",\"vm_state\":\"NONE\",\"node_state\":\"POWERED_DOWN\"}],"
 " \"notes\":[\"observe mode\"]}";
 
 static char jobs_text[1024];
@@ -166,7 +166,7 @@ static void a_value_that_is_none_is_refused(void **state)
 	(void)state;
 	stage_report_text[HOSTS] = hosts_text;
 	assert_int_equal(svf("hosts -t good"), 2);
-	assert_string_equal(errs, "svf: hosts: there is no state 'good'; there are: UP, AVOIDED, QUARANTINED, ON_TRIAL, DRAINING, DRAINED, MAINTENANCE, ENTERING_MAINTENANCE, STANDBY, DISCONNECTED, UNKNOWN\n"
+	assert_string_equal(errs, "svf: hosts: there is no state 'good'; there are: UP, EXCLUDED, QUARANTINED, ON_TRIAL, DRAINING, DRAINED, MAINTENANCE, ENTERING_MAINTENANCE, STANDBY, DISCONNECTED, UNKNOWN\n"
 		"Try 'svf --help' for more information.\n");
 	assert_int_equal(svf("nodes -t good"), 2);
 	assert_string_equal(errs, "svf: nodes: there is no state 'good'; there are: POWERED_DOWN, POWERING_UP, POWERING_DOWN, IDLE, ALLOCATED, COMPLETING, DRAIN, DOWN, UNKNOWN\n"

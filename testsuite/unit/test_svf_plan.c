@@ -147,12 +147,12 @@ static void its_options_are_sbatchs_and_the_core_is_asked_for_its_nodes(void **s
 
 static const char report[] =
 "{\"time\":4000000000,\"served\":true,\"nodes\":["
-" {\"node\":\"vm001\",\"adapter\":\"sriov-roce\",\"do\":\"reuse\",\"steps\":[],"
+" {\"node\":\"vm001\",\"adapter\":\"sriov-roce\",\"action\":\"reuse\",\"steps\":[],"
 "  \"host\":\"esx01\",\"pf\":\"0000:3b:00.0\",\"calls\":0,\"seconds\":0},"
-" {\"node\":\"vm002\",\"adapter\":\"sriov-roce\",\"do\":\"clone\","
+" {\"node\":\"vm002\",\"adapter\":\"sriov-roce\",\"action\":\"clone\","
 "  \"steps\":[\"clone\",\"power-on\"],"
 "  \"host\":\"esx02\",\"pf\":\"0000:3b:00.0\",\"calls\":2,\"seconds\":32}],"
-" \"others\":2,\"calls\":2,\"seconds\":32,\"measured\":true}";
+" \"unmanaged_nodes\":2,\"calls\":2,\"seconds\":32,\"measured\":true}";
 
 static void people_see_what_is_done_for_each_node(void **state)
 {
@@ -176,7 +176,7 @@ static void calls_of_a_vcenter_that_made_no_clone_yet_have_a_most(void **state)
 	(void)state;
 	sbatch_is("echo 'sbatch: " LINE "' >&2");
 	stage_report_text[PLAN] = "{\"time\":4000000000,\"served\":true,"
-		"\"nodes\":[],\"calls\":4,\"calls_most\":8,\"seconds\":32}";
+		"\"nodes\":[],\"calls\":4,\"calls_max\":8,\"seconds\":32}";
 	assert_int_equal(svf("plan -N4"), 0);
 	stage_report_text[PLAN] = NULL;
 	expect_in(out, "calls to vCenter that change something: 4, at most 8 if "
@@ -187,8 +187,8 @@ static void people_see_what_a_job_would_wait_for(void **state)
 {
 	VS_FREE char *text = vs_asprintf(
 		"{\"time\":%lld,\"served\":false,"
-		"\"text\":\"needs 4 sriov-roce VFs, 3 free\","
-		"\"after_idle\":true,\"give_way\":[\"vm003\",\"vm\\u001b7\"],"
+		"\"reason\":\"needs 4 sriov-roce VFs, 3 free\","
+		"\"after_reclaim\":true,\"reclaimed_nodes\":[\"vm003\",\"vm\\u001b7\"],"
 		"\"nodes\":[],\"calls\":0}",
 		(long long)local(0, 0));
 
@@ -206,7 +206,7 @@ static void people_see_what_a_job_would_wait_for(void **state)
 static void what_waits_for_no_vf_waits_for_other_jobs(void **state)
 {
 	VS_FREE char *text = vs_asprintf(
-		"{\"time\":%lld,\"served\":true,\"busy\":3,"
+		"{\"time\":%lld,\"served\":true,\"busy_nodes\":3,"
 		"\"nodes\":[],\"calls\":0,\"seconds\":0}",
 		(long long)local(0, 0));
 

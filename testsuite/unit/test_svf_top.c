@@ -19,22 +19,22 @@ static const char *cells_of(const struct top_model *m, size_t host, int pf)
 
 static const char one_host[] =
 "{\"nodes\":{\"nodes\":["
-" {\"node\":\"vm1\",\"vm_state\":\"on\",\"slurm_state\":\"allocated\","
+" {\"node\":\"vm1\",\"vm_state\":\"ON\",\"node_state\":\"ALLOCATED\","
 "  \"host\":\"e1\",\"pf\":\"" PF0 "\",\"job\":7},"
-" {\"node\":\"vm2\",\"vm_state\":\"starting\",\"slurm_state\":\"powering_up\","
+" {\"node\":\"vm2\",\"vm_state\":\"STARTING\",\"node_state\":\"POWERING_UP\","
 "  \"host\":\"e1\",\"pf\":\"" PF0 "\",\"job\":7},"
-" {\"node\":\"vm3\",\"vm_state\":\"on\",\"slurm_state\":\"allocated\","
+" {\"node\":\"vm3\",\"vm_state\":\"ON\",\"node_state\":\"ALLOCATED\","
 "  \"host\":\"e1\",\"pf\":\"" PF0 "\"},"
-" {\"node\":\"vm4\",\"vm_state\":\"none\",\"slurm_state\":\"powering_up\","
+" {\"node\":\"vm4\",\"vm_state\":\"NONE\",\"node_state\":\"POWERING_UP\","
 "  \"host\":\"e1\",\"pf\":\"" PF0 "\"},"
-" {\"node\":\"vm5\",\"vm_state\":\"on\",\"slurm_state\":\"idle\","
+" {\"node\":\"vm5\",\"vm_state\":\"ON\",\"node_state\":\"IDLE\","
 "  \"host\":\"e1\",\"pf\":\"" PF0 "," PF1 "\"}]},"
-"\"hosts\":{\"hosts\":[{\"host\":\"e1\",\"state\":\"up\",\"pfs\":["
-" {\"pci\":\"" PF0 "\",\"pnic\":\"vmnic4\",\"total\":10,\"ours\":3,\"held\":2,"
-"  \"foreign\":1,\"suspect\":1,\"free\":3},"
-" {\"pci\":\"" PF1 "\",\"total\":2,\"ours\":1,\"free\":1}]}]},"
+"\"hosts\":{\"hosts\":[{\"host\":\"e1\",\"state\":\"UP\",\"pfs\":["
+" {\"pci\":\"" PF0 "\",\"nic\":\"vmnic4\",\"total\":10,\"managed\":3,\"reserved\":2,"
+"  \"foreign\":1,\"unverified\":1,\"free\":3},"
+" {\"pci\":\"" PF1 "\",\"total\":2,\"managed\":1,\"free\":1}]}]},"
 "\"jobs\":{\"jobs\":[{\"job\":7,\"id\":\"7\",\"uid\":0,\"state\":\"RUNNING\","
-" \"nodes\":[\"vm1\",\"vm2\"],\"vfs\":2,\"making\":1,\"phase\":\"power-on\"}]},"
+" \"nodes\":[\"vm1\",\"vm2\"],\"vfs\":2,\"provisioning\":1,\"phase\":\"power-on\"}]},"
 "\"status\":{\"up\":true,\"mode\":\"manage\"},\"site\":\"here\"}";
 
 /* One host with one PF of 4: state, reasons ("" or a JSON list), more of it. */
@@ -73,13 +73,13 @@ static void what_nodes_do_not_tell_is_counted_without_a_name(void **state)
 	struct top_model *m;
 
 	(void)state;
-	m = host_in("up", "", ",\"ours\":2,\"held\":1,\"foreign\":1");
+	m = host_in("UP", "", ",\"managed\":2,\"reserved\":1,\"foreign\":1");
 	assert_string_equal(cells_of(m, 0, 0), "**+#");
 	top_model_free(m);
-	m = host_in("up", "", ",\"unknown\":true,\"ours\":1");
+	m = host_in("UP", "", ",\"unknown\":true,\"managed\":1");
 	assert_string_equal(cells_of(m, 0, 0), "*???");
 	top_model_free(m);
-	m = host_in("up", "", ",\"ours\":5,\"free\":-1");
+	m = host_in("UP", "", ",\"managed\":5,\"free\":-1");
 	assert_string_equal(cells_of(m, 0, 0), "*****");
 	assert_int_equal(m->hosts[0].pfs[0].over, 1);
 	top_model_free(m);
@@ -91,10 +91,10 @@ static void a_vf_that_two_answers_tell_differently_is_shown_once(void **state)
 	static const char text[] =
 "{\"nodes\":{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"%s\",\"host\":\"e1\","
 " \"pf\":\"" PF0 "\",\"job\":7}]},\"hosts\":{\"hosts\":[{\"host\":\"e1\","
-" \"state\":\"up\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":2,\"%s\":1}]}]},"
+" \"state\":\"UP\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":2,\"%s\":1}]}]},"
 "\"jobs\":{\"jobs\":[{\"job\":7,\"id\":\"7\",\"vfs\":1,\"nodes\":[\"vm1\"]}]}}";
 	static const char *const pairs[][3] = {
-		{ "on", "held", "A." }, { "starting", "ours", "a." },
+		{ "ON", "reserved", "A." }, { "STARTING", "managed", "a." },
 	};
 
 	(void)state;
@@ -118,18 +118,18 @@ static void a_vf_that_two_answers_tell_differently_is_shown_once(void **state)
 static void free_vfs_of_a_host_that_gets_no_vm_are_not_free(void **state)
 {
 	static const struct { const char *state, *reasons, *pf0, *pf1; } c[] = {
-		{ "up", "", "....", ".." },
-		{ "on-trial", "", "....", ".." },
-		{ "quarantined", "", "xxxx", "xx" },
-		{ "drained", "", "----", "--" },
-		{ "draining", "", "----", "--" },
-		{ "maintenance", "", "----", "--" },
-		{ "disconnected", "", "----", "--" },
-		{ "unknown", "", "????", "??" },
-		{ "avoided", "", "----", "--" },
-		{ "avoided", "\"reasons\":[\"no link\"],", "----", "--" },
-		{ "avoided", "\"reasons\":[\"" PF0 ": no link\"],", "----", ".." },
-		{ "avoided", "\"reasons\":[\"" PF1 ": no link\"],", "....", "--" },
+		{ "UP", "", "....", ".." },
+		{ "ON_TRIAL", "", "....", ".." },
+		{ "QUARANTINED", "", "xxxx", "xx" },
+		{ "DRAINED", "", "----", "--" },
+		{ "DRAINING", "", "----", "--" },
+		{ "MAINTENANCE", "", "----", "--" },
+		{ "DISCONNECTED", "", "----", "--" },
+		{ "UNKNOWN", "", "????", "??" },
+		{ "EXCLUDED", "", "----", "--" },
+		{ "EXCLUDED", "\"reasons\":[\"no link\"],", "----", "--" },
+		{ "EXCLUDED", "\"reasons\":[\"" PF0 ": no link\"],", "----", ".." },
+		{ "EXCLUDED", "\"reasons\":[\"" PF1 ": no link\"],", "....", "--" },
 	};
 
 	(void)state;
@@ -149,7 +149,7 @@ static struct top_model *jobs_model(int from, int to, int without,
 	struct vs_buf b = VS_BUF_INIT(65536);
 	struct top_model *m;
 
-	vs_buf_printf(&b, "{\"jobs\":{\"jobs\":[{\"job\":1,\"id\":\"1\",\"need\":2,\"text\":\"x\"}");
+	vs_buf_printf(&b, "{\"jobs\":{\"jobs\":[{\"job\":1,\"id\":\"1\",\"need\":2,\"reason\":\"x\"}");
 	for (int i = from; i <= to; i++)
 		if (i != without)
 			vs_buf_printf(&b, ",{\"job\":%d,\"id\":\"%d\",\"vfs\":1}",
@@ -203,11 +203,11 @@ static void a_host_is_a_line_if_it_fits_and_more_if_not(void **state)
 	(void)state;
 	top_host_lines(m, NULL, 0, &wide);
 	assert_int_equal(wide.n, 1);
-	expect_line(&wide, 0, "e1    up             4/12   "
+	expect_line(&wide, 0, "e1    UP             4/12   "
 		    "vmnic4 Aa=*+#!...  0000:af:00.0 =.");
 	top_host_lines(m, NULL, 0, &narrow);
 	assert_int_equal(narrow.n, 3);
-	expect_line(&narrow, 0, "e1    up             4/12   vmnic4 Aa=*+#!..");
+	expect_line(&narrow, 0, "e1    UP             4/12   vmnic4 Aa=*+#!..");
 	expect_line(&narrow, 1, "                                   .");
 	expect_line(&narrow, 2, "                            0000:af:00.0 =.");
 	top_host_lines(m, NULL, 0, &pipe);
@@ -220,13 +220,13 @@ static void a_host_is_a_line_if_it_fits_and_more_if_not(void **state)
 
 static void a_device_that_is_handed_out_whole_has_its_number(void **state)
 {
-	struct top_model *m = host_in("up", "",
-				      ",\"device\":\"10de:20b0\",\"ours\":1");
+	struct top_model *m = host_in("UP", "",
+				      ",\"device\":\"10de:20b0\",\"managed\":1");
 	struct top_lines ls = { .width = 100 };
 
 	(void)state;
 	top_host_lines(m, NULL, 0, &ls);
-	expect_line(&ls, 0, "e1    up             5/6    10de:20b0 *...  "
+	expect_line(&ls, 0, "e1    UP             5/6    10de:20b0 *...  "
 		    "0000:af:00.0 ..");
 	top_lines_free(&ls);
 	top_model_free(m);
@@ -234,13 +234,13 @@ static void a_device_that_is_handed_out_whole_has_its_number(void **state)
 
 static void a_reason_stands_beside_its_host_or_below_it(void **state)
 {
-	struct top_model *m = host_in("quarantined", "\"reasons\":["
+	struct top_model *m = host_in("QUARANTINED", "\"reasons\":["
 		"\"3 starts failed\",\"single VM next\"],", "");
 	struct top_lines wide = { .width = 110 }, narrow = { .width = 76 };
 
 	(void)state;
 	top_host_lines(m, NULL, 0, &wide);
-	expect_line(&wide, 0, "e1    quarantined    0/6    0000:3b:00.0 xxxx  "
+	expect_line(&wide, 0, "e1    QUARANTINED    0/6    0000:3b:00.0 xxxx  "
 		    "0000:af:00.0 xx  3 starts failed; single VM next");
 	top_host_lines(m, NULL, 0, &narrow);
 	expect_line(&narrow, 1, "                            "

@@ -28,13 +28,13 @@ static struct top_model *many(int hosts)
 		char why[80];
 
 		snprintf(why, sizeof(why), ",\"reasons\":[\"%d was where 3 VMs in a row did not start\"]", i);
-		vs_buf_printf(&b, "%s{\"host\":\"h%04d.example.org\",\"state\":\"%s\"%s,\"pfs\":[{\"pci\":\"" PF0 "\",\"pnic\":\"vmnic4\",\"total\":8,\"ours\":%d}]}",
-			      i ? "," : "", i, i % 100 == 99 ? "quarantined" :
-			      "up", i % 100 == 99 ? why : "", i == 500);
+		vs_buf_printf(&b, "%s{\"host\":\"h%04d.example.org\",\"state\":\"%s\"%s,\"pfs\":[{\"pci\":\"" PF0 "\",\"nic\":\"vmnic4\",\"total\":8,\"managed\":%d}]}",
+			      i ? "," : "", i, i % 100 == 99 ? "QUARANTINED" :
+			      "UP", i % 100 == 99 ? why : "", i == 500);
 	}
-	vs_buf_printf(&b, "]},\"nodes\":{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"on\",\"host\":\"h0500.example.org\",\"pf\":\"" PF0 "\",\"job\":7}]},"
+	vs_buf_printf(&b, "]},\"nodes\":{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"ON\",\"host\":\"h0500.example.org\",\"pf\":\"" PF0 "\",\"job\":7}]},"
 		"\"jobs\":{\"jobs\":[{\"job\":7,\"id\":\"7\",\"uid\":0,\"state\":\"RUNNING\",\"vfs\":1,\"nodes\":[\"vm1\"]},"
-		"{\"job\":9,\"id\":\"9_1\",\"uid\":0,\"partition\":\"roce\",\"state\":\"PENDING\",\"need\":4,\"text\":\"needs 4 VFs, 3 free\",\"expected\":1789003600}]},"
+		"{\"job\":9,\"id\":\"9_1\",\"uid\":0,\"partition\":\"roce\",\"state\":\"PENDING\",\"need\":4,\"reason\":\"needs 4 VFs, 3 free\",\"start_time\":1789003600}]},"
 		"\"status\":{\"vcenter\":\"https://vc\",\"up\":true,\"since\":1788996400,\"mode\":\"manage\",\"in_flight\":3,\"calls\":120,\"mutating\":7,\"vms_on\":1,\"vms_off\":0,\"starts\":5,\"failures\":2}}");
 	m = model_of(b.data, NULL);
 	vs_buf_free(&b);
@@ -62,7 +62,7 @@ static void engine_queue_and_hosts_are_on_one_screen(void **state)
 					{ 12, 130 }, { 300, 500 } };
 	static const char *const all[] = { "big", "vCenter up for 01:00:00",
 		"3 operations in flight", "120 calls, 7 changing",
-		"5 VM starts", "2 failures", "h0000  up", "vmnic4 ........",
+		"5 VM starts", "2 failures", "h0000  UP", "vmnic4 ........",
 		"QUEUE: 1 job waiting", "9_1", "needs 4 VFs, 3 free", "expected",
 		"JOBS WITH VFS: 1", "A 7", "q quit" };
 	struct top_model *m = many(1000);
@@ -94,13 +94,13 @@ static void room_that_hosts_dont_take_is_the_jobs(void **state)
 	struct top_model *m;
 
 	(void)state;
-	vs_buf_printf(&b, "{\"at\":1789000000,\"hosts\":{\"hosts\":[{\"host\":\"h1\",\"state\":\"up\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":8}]}]},\"jobs\":{\"jobs\":[");
+	vs_buf_printf(&b, "{\"at\":1789000000,\"hosts\":{\"hosts\":[{\"host\":\"h1\",\"state\":\"UP\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":8}]}]},\"jobs\":{\"jobs\":[");
 	for (int i = 1; i < 12; i++)
 		vs_buf_printf(&b, "%s{\"job\":%d,\"id\":\"%d\",\"uid\":0,\"state\":\"RUNNING\",\"vfs\":1,\"nodes\":[\"vm%d\"]}",
 			      i > 1 ? "," : "", i, 100 + i, i);
 	vs_buf_printf(&b, "]},\"nodes\":{\"nodes\":[");
 	for (int i = 1; i < 12; i++)
-		vs_buf_printf(&b, "%s{\"node\":\"vm%d\",\"vm_state\":\"on\",\"host\":\"h1\",\"pf\":\"" PF0 "\",\"job\":%d}",
+		vs_buf_printf(&b, "%s{\"node\":\"vm%d\",\"vm_state\":\"ON\",\"host\":\"h1\",\"pf\":\"" PF0 "\",\"job\":%d}",
 			      i > 1 ? "," : "", i, i);
 	vs_buf_printf(&b, "]},\"status\":{\"up\":true,\"since\":1788996400,\"notes\":[\"a note that is much longer than any line of eighty columns has room for, and ends so\"]}}");
 	m = model_of(b.data, NULL);
@@ -121,11 +121,11 @@ static void room_that_hosts_dont_take_is_the_jobs(void **state)
 static void devices_are_told_from_vfs(void **state)
 {
 	static const char text[] =
-"{\"at\":1789000000,\"hosts\":{\"hosts\":[{\"host\":\"esx1\",\"state\":\"up\",\"pfs\":["
-"{\"pci\":\"" PF0 "\",\"pnic\":\"vmnic4\",\"total\":3,\"ours\":1,\"free\":2},"
-"{\"pci\":\"0000:65:00.0\",\"device\":\"10de:20b0\",\"total\":2,\"ours\":1,\"free\":1}]}]},"
-"\"nodes\":{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"on\",\"host\":\"esx1\","
-"\"pf\":\"" PF0 ",0000:65:00.0\",\"job\":7},{\"node\":\"vm2\",\"vm_state\":\"none\"}]},"
+"{\"at\":1789000000,\"hosts\":{\"hosts\":[{\"host\":\"esx1\",\"state\":\"UP\",\"pfs\":["
+"{\"pci\":\"" PF0 "\",\"nic\":\"vmnic4\",\"total\":3,\"managed\":1,\"free\":2},"
+"{\"pci\":\"0000:65:00.0\",\"device\":\"10de:20b0\",\"total\":2,\"managed\":1,\"free\":1}]}]},"
+"\"nodes\":{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"ON\",\"host\":\"esx1\","
+"\"pf\":\"" PF0 ",0000:65:00.0\",\"job\":7},{\"node\":\"vm2\",\"vm_state\":\"NONE\"}]},"
 "\"jobs\":{\"jobs\":[{\"job\":7,\"id\":\"7\",\"uid\":0,\"state\":\"RUNNING\","
 "\"vfs\":1,\"devices\":1,\"nodes\":[\"vm1\"]},"
 "{\"job\":8,\"id\":\"8\",\"uid\":0,\"state\":\"RUNNING\",\"vfs\":0,\"devices\":2}]},"

@@ -23,18 +23,18 @@
 
 static const char hosts_text[] =
 "{\"hosts\":["
-" {\"host\":\"esx1\",\"cluster\":\"HPC1\",\"state\":\"up\",\"leaf\":\"leaf1\","
-"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":8,\"ours\":2,\"free\":6}],"
-"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_ours\":2,"
-"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":6},"
-" {\"host\":\"esx2\",\"state\":\"quarantined\",\"reasons\":[\"vm7 failed\"],"
+" {\"host\":\"esx1\",\"cluster\":\"HPC1\",\"state\":\"UP\",\"leaf\":\"leaf1\","
+"  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":8,\"managed\":2,\"free\":6}],"
+"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_managed\":2,"
+"  \"vfs_foreign\":0,\"vfs_reserved\":0,\"vfs_free\":6},"
+" {\"host\":\"esx2\",\"state\":\"QUARANTINED\",\"reasons\":[\"vm7 failed\"],"
 "  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":16,\"free\":16}],"
-"  \"pfs_total\":1,\"vfs_total\":16,\"vfs_ours\":0,"
-"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":16},"
-" {\"host\":\"esx10\",\"state\":\"up\","
+"  \"pfs_total\":1,\"vfs_total\":16,\"vfs_managed\":0,"
+"  \"vfs_foreign\":0,\"vfs_reserved\":0,\"vfs_free\":16},"
+" {\"host\":\"esx10\",\"state\":\"UP\","
 "  \"pfs\":[{\"pci\":\"0000:3b:00.0\",\"total\":16,\"unknown\":true}],"
-"  \"pfs_total\":1,\"vfs_total\":16,\"vfs_ours\":0,"
-"  \"vfs_foreign\":0,\"vfs_held\":0}]}";
+"  \"pfs_total\":1,\"vfs_total\":16,\"vfs_managed\":0,"
+"  \"vfs_foreign\":0,\"vfs_reserved\":0}]}";
 
 static void fields_and_widths_are_chosen_as_in_squeue(void **state)
 {
@@ -64,21 +64,21 @@ static void devices_are_counted_apart_from_vfs(void **state)
 {
 	(void)state;
 	stage_report_text[HOSTS] =
-"{\"hosts\":[{\"host\":\"esx1\",\"state\":\"up\",\"pfs\":["
-" {\"pci\":\"0000:3b:00.0\",\"total\":8,\"ours\":2,\"free\":6},"
+"{\"hosts\":[{\"host\":\"esx1\",\"state\":\"UP\",\"pfs\":["
+" {\"pci\":\"0000:3b:00.0\",\"total\":8,\"managed\":2,\"free\":6},"
 " {\"pci\":\"0000:65:00.0\",\"device\":\"10de:20b0\",\"label\":\"a\","
-"  \"total\":2,\"ours\":1,\"free\":1}],"
-"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_ours\":2,"
-"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":6,"
+"  \"total\":2,\"managed\":1,\"free\":1}],"
+"  \"pfs_total\":1,\"vfs_total\":8,\"vfs_managed\":2,"
+"  \"vfs_foreign\":0,\"vfs_reserved\":0,\"vfs_free\":6,"
 "  \"devices_total\":2,\"devices_free\":1},"
-" {\"host\":\"esx2\",\"state\":\"up\",\"pfs\":["
+" {\"host\":\"esx2\",\"state\":\"UP\",\"pfs\":["
 " {\"pci\":\"0000:65:00.0\",\"device\":\"10de:20b0\",\"total\":1,"
 "  \"unknown\":true}],\"devices_total\":1,"
-"  \"pfs_total\":0,\"vfs_total\":0,\"vfs_ours\":0,"
-"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":0},"
-" {\"host\":\"esx3\",\"state\":\"up\",\"pfs\":[],"
-"  \"pfs_total\":0,\"vfs_total\":0,\"vfs_ours\":0,"
-"  \"vfs_foreign\":0,\"vfs_held\":0,\"vfs_free\":0}]}";
+"  \"pfs_total\":0,\"vfs_total\":0,\"vfs_managed\":0,"
+"  \"vfs_foreign\":0,\"vfs_reserved\":0,\"vfs_free\":0},"
+" {\"host\":\"esx3\",\"state\":\"UP\",\"pfs\":[],"
+"  \"pfs_total\":0,\"vfs_total\":0,\"vfs_managed\":0,"
+"  \"vfs_foreign\":0,\"vfs_reserved\":0,\"vfs_free\":0}]}";
 	assert_int_equal(svf("hosts"), 0);
 	assert_string_equal(out,
 "HOST  STATE  PFS  VFS  MANAGED  FOREIGN  RESERVED  FREE  DEVICES(FREE/TOTAL)  REASON\n"
@@ -99,8 +99,8 @@ static void jobs_say_how_long_they_waited(void **state)
 	stage_report_text[JOBS] =
 "{\"jobs\":["
 " {\"job\":12,\"id\":\"12\",\"state\":\"RUNNING\",\"nodes\":[\"vm1\"],"
-"  \"vfs\":1,\"devices\":2,\"waited_s\":65,\"provision_s\":0},"
-" {\"job\":13,\"id\":\"13\",\"state\":\"PENDING\",\"waited_s\":7200}]}";
+"  \"vfs\":1,\"devices\":2,\"wait_time_s\":65,\"provision_time_s\":0},"
+" {\"job\":13,\"id\":\"13\",\"state\":\"PENDING\",\"wait_time_s\":7200}]}";
 	assert_int_equal(svf("jobs -O jobid,vfs,devices,wait_time,provision_time"), 0);
 	assert_string_equal(out,
 		"JOBID  VFS  DEVICES  WAIT_TIME  PROVISION_TIME\n"
@@ -265,7 +265,7 @@ static void states_that_need_an_eye_are_coloured_if_asked(void **state)
 "\033[31mQUARANTINED\033[0m  \033[31mvm7 failed\033[0m  esx2\n"
 "UP                       esx10\n");
 	stage_report_text[NODES] =
-"{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"on\",\"slurm_state\":\"idle+drain\"}]}";
+"{\"nodes\":[{\"node\":\"vm1\",\"vm_state\":\"ON\",\"node_state\":\"IDLE+DRAIN\"}]}";
 	assert_int_equal(svf("nodes -h -O node_state --color"), 0);
 	assert_string_equal(out, "\033[33mIDLE+DRAIN\033[0m\n");
 	assert_int_equal(svf("nodes -h -O node_state"), 0);

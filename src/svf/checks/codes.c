@@ -40,7 +40,7 @@ static int print_codes_json(const struct svf *s)
 		o = vs_jb_obj(NULL);
 		vs_jb_str(o, "code", k->code);
 		vs_jb_str(o, "severity", vs_severity_name(k->severity));
-		vs_jb_str(o, "object", k->of);
+		vs_jb_str(o, "object_type", k->of);
 		vs_jb_str(o, "description", k->what);
 		vs_jb_str(o, "reason", k->why);
 		vs_jb_add(arr, o);

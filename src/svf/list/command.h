@@ -45,8 +45,7 @@ enum {				/* svf_col.how */
 	SVF_NAMES = 256,	/* an array of names: as a host list */
 	SVF_OF = 512,		/* (and) a member of row->of */
 	SVF_AT = 1024,		/* no key: a text of row->p, at .at */
-	SVF_WRAP = 4096,	/* wrapped where the table is too wide */
-	SVF_UPPER = 2048,	/* a state, as Slurm writes them: ON_TRIAL */
+	SVF_WRAP = 2048,	/* wrapped where the table is too wide */
 };
 struct svf_col {
 	const char *name;	/* -O's word; the title is it in upper case */

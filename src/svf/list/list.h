@@ -30,6 +30,7 @@ typedef bool svf_keep_fn(const struct svf *s, const struct svf_filter *f,
 			 struct vs_j element);
 struct svf_listing {
 	const char *verb, *key;
+	const char *member;	/* of the answer, NULL: it is named as the verb */
 	const struct svf_list *list;
 	const struct svf_filter *filter;	/* for keep */
 };
@@ -94,8 +95,6 @@ struct svf_pick *svf_view(const struct svf_list *l, const char *text,
 			  bool sort, size_t *n, struct vs_err *err);
 /* "host, cluster, ...", to be free()d. */
 char *svf_fields(const struct svf_list *l);
-/* A state as Slurm writes them: upper case, "_" for "-". Returns s. */
-char *svf_upper(char *s);
 /* A column's title, to be free()d. */
 char *svf_title(const struct svf_col *col);
 /* \033[...m for the cell of such a column, "" for none. */

@@ -95,11 +95,17 @@ int svf_print_json(const struct svf *s, struct vs_jdoc *doc)
 	return svf_print_object(s, root);
 }
 
+/* The member of the answer that has the list. */
+static const char *member_of(const struct svf_listing *l)
+{
+	return l->member ? l->member : l->verb;
+}
+
 static void rows_print(const struct svf *s, const struct svf_listing *l,
 		       svf_add_fn *add, struct vs_jdoc *doc)
 {
 	struct svf_table *t = svf_table_build(l->list, s);
-	struct vs_j all = vs_j_get(vs_j_root(doc), l->verb);
+	struct vs_j all = vs_j_get(vs_j_root(doc), member_of(l));
 
 	for (size_t i = 0; i < vs_j_len(all); i++) {
 		struct vs_j j = vs_j_at(all, i);
@@ -124,10 +130,10 @@ int svf_show_list(const struct svf *s, const struct svf_listing *l,
 
 	if (rc)
 		return rc;
-	unknown = svf_names_check(s, vs_j_opt(vs_j_root(&doc), l->verb),
+	unknown = svf_names_check(s, vs_j_opt(vs_j_root(&doc), member_of(l)),
 				  l->key);
 	if (keep)
-		svf_filter_apply(s, l->filter, &doc, l->verb, keep);
+		svf_filter_apply(s, l->filter, &doc, member_of(l), keep);
 	if (s->json) {
 		rc = svf_print_json(s, &doc);
 		return rc ? rc : unknown;

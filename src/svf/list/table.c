@@ -101,8 +101,6 @@ static void put_key(struct svf_table *t, const struct svf_col *col,
 			svf_cell(t, "%" PRId64, n);
 	} else {
 		svf_cell(t, "%s", vs_j_str_or(j, col->how & SVF_BAD ? "" : "-"));
-		if (col->how & SVF_UPPER)
-			svf_upper(t->cells[t->ncells - 1]);
 	}
 }
 

@@ -33,14 +33,6 @@ char *svf_title(const struct svf_col *col)
 	return s;
 }
 
-char *svf_upper(char *s)
-{
-	for (char *p = s; *p; p++)
-		*p = *p == '-' && p > s && p[1] ? '_' :
-			(char)toupper((unsigned char)*p);
-	return s;
-}
-
 /* ":12", ":.12" or nothing; -1: neither. */
 static int width_of(const char *s, struct svf_pick *pick)
 {
@@ -130,7 +122,7 @@ static const struct { const char *word, *colour; } eyes[] = {
 	{ "down", RED }, { "fail", RED }, { "failing", RED }, { "error", RED },
 	{ "disconnected", RED }, { "quarantined", RED }, { "unknown", RED },
 	{ "hard", RED }, { "warning", YELLOW }, { "required", YELLOW },
-	{ "avoided", YELLOW }, { "on_trial", YELLOW },
+	{ "excluded", YELLOW }, { "on_trial", YELLOW },
 	{ "drained", YELLOW }, { "drain", YELLOW }, { "draining", YELLOW },
 	{ "maintenance", YELLOW }, { "entering_maintenance", YELLOW },
 	{ "standby", YELLOW }, { "suspended", YELLOW }, { "wait", YELLOW },

@@ -168,9 +168,9 @@ static int host_height(const struct page *p, const struct top_host *h)
 
 static bool is_bad(const struct top_host *h)
 {
-	return !strcmp(h->state, "quarantined") ||
-	       !strcmp(h->state, "disconnected") ||
-	       !strcmp(h->state, "unknown");
+	return !strcmp(h->state, "QUARANTINED") ||
+	       !strcmp(h->state, "DISCONNECTED") ||
+	       !strcmp(h->state, "UNKNOWN");
 }
 
 static void host_title(FILE *f, const struct top_host *h)

@@ -61,14 +61,14 @@ static bool is_on(struct vs_j node)
 {
 	const char *s = vs_j_str_or(vs_j_opt(node, "vm_state"), "");
 
-	return !strcmp(s, "on") || !strcmp(s, "stopping");
+	return !strcmp(s, "ON") || !strcmp(s, "STOPPING");
 }
 
 static bool is_taken(struct vs_j node)
 {
-	const char *s = vs_j_str_or(vs_j_opt(node, "slurm_state"), "");
+	const char *s = vs_j_str_or(vs_j_opt(node, "node_state"), "");
 
-	return !strcmp(s, "allocated") || !strcmp(s, "completing");
+	return !strcmp(s, "ALLOCATED") || !strcmp(s, "COMPLETING");
 }
 
 static void node_put(struct top_model *m, struct top_host *h, struct vs_j node)
@@ -166,13 +166,13 @@ static int free_use(const struct top_host *h, const struct top_pf *p,
 		    struct vs_j host, struct vs_j pf)
 {
 	if (vs_j_bool_or(vs_j_opt(pf, "unknown"), false) ||
-	    !strcmp(h->state, "unknown"))
+	    !strcmp(h->state, "UNKNOWN"))
 		return TOP_UNKNOWN;
-	if (!strcmp(h->state, "up") || !strcmp(h->state, "on-trial"))
+	if (!strcmp(h->state, "UP") || !strcmp(h->state, "ON_TRIAL"))
 		return TOP_FREE;
-	if (!strcmp(h->state, "quarantined"))
+	if (!strcmp(h->state, "QUARANTINED"))
 		return TOP_QUARANTINED;
-	if (!strcmp(h->state, "avoided"))
+	if (!strcmp(h->state, "EXCLUDED"))
 		return pf_avoided(h, p, vs_j_opt(host, "reasons")) ?
 			TOP_BARRED : TOP_FREE;
 	return TOP_BARRED;
@@ -190,8 +190,8 @@ static int by_use(const void *a, const void *b)
 static void pf_fill(struct top_model *m, struct top_host *h, struct top_pf *p,
 		    struct vs_j host, struct vs_j pf)
 {
-	int total = count(pf, "total"), ours = count(pf, "ours");
-	int held = count(pf, "held"), all;
+	int total = count(pf, "total"), ours = count(pf, "managed");
+	int held = count(pf, "reserved"), all;
 	int64_t free = vs_j_int_or(vs_j_opt(pf, "free"), 0);
 	int use = free_use(h, p, host, pf);
 	const unsigned int on = 1u << TOP_JOB | 1u << TOP_IDLE |
@@ -202,7 +202,7 @@ static void pf_fill(struct top_model *m, struct top_host *h, struct top_pf *p,
 	put_rest(p, ours, TOP_HIDDEN, on, ours + held - p->ncells);
 	put_rest(p, held, TOP_HELD, coming, ours + held - p->ncells);
 	put_rest(p, count(pf, "foreign"), TOP_FOREIGN, 0, INT_MAX);
-	put_rest(p, count(pf, "suspect"), TOP_SUSPECT, 0, INT_MAX);
+	put_rest(p, count(pf, "unverified"), TOP_SUSPECT, 0, INT_MAX);
 	all = p->ncells + p->more;
 	while (all++ < total)
 		put(p, use, -1);

@@ -101,15 +101,15 @@ static int name_width(const struct top_model *m, const char *dom)
 
 static int state_style(const struct top_host *h)
 {
-	return !strcmp(h->state, "up") ? TOP_PLAIN :
-	       !strcmp(h->state, "quarantined") ||
-	       !strcmp(h->state, "disconnected") ||
-	       !strcmp(h->state, "unknown") ? TOP_BAD : TOP_WARN;
+	return !strcmp(h->state, "UP") ? TOP_PLAIN :
+	       !strcmp(h->state, "QUARANTINED") ||
+	       !strcmp(h->state, "DISCONNECTED") ||
+	       !strcmp(h->state, "UNKNOWN") ? TOP_BAD : TOP_WARN;
 }
 
 static const char *state_word(const struct top_host *h)
 {
-	return !strcmp(h->state, "entering-maintenance") ? "to-mainten." :
+	return !strcmp(h->state, "ENTERING_MAINTENANCE") ? "ENTER_MAINT" :
 		h->state;
 }
 

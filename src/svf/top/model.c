@@ -35,9 +35,9 @@ static int64_t number(struct vs_j j, const char *key)
 static int trouble_of(const char *state)
 {
 	static const char *const worse[] = {
-		"up", "on-trial", "standby", "maintenance", "drained",
-		"draining", "entering-maintenance", "avoided", "quarantined", "unknown",
-		"disconnected",
+		"UP", "ON_TRIAL", "STANDBY", "MAINTENANCE", "DRAINED",
+		"DRAINING", "ENTERING_MAINTENANCE", "EXCLUDED", "QUARANTINED",
+		"UNKNOWN", "DISCONNECTED",
 	};
 
 	for (size_t i = 0; i < VS_COUNT(worse); i++)
@@ -62,7 +62,7 @@ static void host_read(struct top_host *h, struct vs_j j)
 		struct top_pf *p = &h->pfs[i];
 
 		p->pci = svf_clean(vs_strdup(vs_j_str(vs_j_get(pf, "pci"))));
-		p->label = text_of(pf, "pnic");
+		p->label = text_of(pf, "nic");
 		p->device = vs_j_str_or(vs_j_opt(pf, "device"), NULL) != NULL;
 		if (!p->label[0]) {	/* handed out whole, or no NIC */
 			free(p->label);
@@ -82,14 +82,14 @@ static void job_read(struct top_job *job, struct vs_j j)
 	job->user = svf_clean(svf_user(number(j, "uid")));
 	job->partition = text_of(j, "partition");
 	job->state = text_of(j, "state");
-	job->text = text_of(j, "text");
+	job->text = text_of(j, "reason");
 	job->phase = text_of(j, "phase");
 	job->vfs = small(j, "vfs");
 	job->devices = small(j, "devices");
-	job->making = small(j, "making");
+	job->making = small(j, "provisioning");
 	job->need = small(j, "need");
 	job->since = vs_j_int_or(vs_j_opt(j, "since"), 0);
-	job->expected = vs_j_int_or(vs_j_opt(j, "expected"), 0);
+	job->expected = vs_j_int_or(vs_j_opt(j, "start_time"), 0);
 	job->waits = !vs_j_len(vs_j_opt(j, "nodes")) && !job->vfs && !job->devices &&
 		(job->text[0] || job->need);
 }
@@ -203,7 +203,7 @@ static void engine_read(struct top_engine *e, struct vs_j st)
 	e->error = text_of(st, "error");
 	e->mode = text_of(st, "mode");
 	e->up = vs_j_bool_or(vs_j_opt(st, "up"), false);
-	e->brake = vs_j_bool_or(vs_j_opt(st, "brake"), false);
+	e->brake = vs_j_bool_or(vs_j_opt(st, "removal_limit_reached"), false);
 	e->since = vs_j_int_or(vs_j_opt(st, "since"), 0);
 	e->in_flight = number(st, "in_flight");
 	e->calls = number(st, "calls");
@@ -211,7 +211,7 @@ static void engine_read(struct top_engine *e, struct vs_j st)
 	e->nodes = number(st, "nodes");
 	e->on = number(st, "vms_on");
 	e->off = number(st, "vms_off");
-	e->suspect = number(st, "suspect");
+	e->suspect = number(st, "unverified");
 	e->starts = number(st, "starts");
 	e->failures = number(st, "failures");
 	e->clones_hour = number(st, "clones_hour");

@@ -70,7 +70,7 @@ static void vms_fields(struct flow *f, const struct top_engine *e)
 			"VMs %" PRId64 " on, %" PRId64 " off", e->on,
 			e->off < 0 ? 0 : e->off));
 	if (e->suspect > 0)
-		field(f, TOP_WARN, vs_asprintf("%" PRId64 " suspect VMs",
+		field(f, TOP_WARN, vs_asprintf("%" PRId64 " unverified VMs",
 					       e->suspect));
 	if (e->clones_max > 0)
 		field(f, e->clones_hour >= e->clones_max ? TOP_WARN : TOP_PLAIN,
@@ -90,7 +90,7 @@ void top_engine_lines(const struct top_model *m, int64_t now, int notes,
 	calls_fields(&f, e);
 	vms_fields(&f, e);
 	if (e->brake)
-		field(&f, TOP_BAD, vs_strdup("BRAKE: see svf reconcile"));
+		field(&f, TOP_BAD, vs_strdup("REMOVAL LIMIT: see svf reconcile"));
 	if (!e->up && e->error[0])
 		top_wrap(out, TOP_BAD, 0, 2, e->error);
 	for (size_t i = 0; i < m->nnotes && i < 3; i++)

@@ -218,7 +218,7 @@ static struct json_object *kind_json(const struct vs_adapter_type_info *k)
 
 	vs_jb_str(o, "type", k->name);
 	vs_jb_bool(o, "offered", k->offered);
-	vs_jb_str(o, "since", vs_release_words(k->since, words));
+	vs_jb_str(o, "release", vs_release_words(k->since, words));
 	vs_jb_int(o, "hw", k->min_hw);
 	vs_jb_bool(o, "full_memory", k->full_memory);
 	vs_jb_bool(o, "counted", k->takes_vf);
@@ -226,8 +226,8 @@ static struct json_object *kind_json(const struct vs_adapter_type_info *k)
 	for (int d = 0; d < VS_OPERATIONS; d++)
 		vs_jb_str(can, vs_operation_names[d],
 			  vs_can_words(&k->can[d], words));
-	vs_jb_put(o, "can", can);
-	vs_jb_str(o, "needs", needs);
+	vs_jb_put(o, "operations", can);
+	vs_jb_str(o, "requirements", needs);
 	return o;
 }
 
@@ -238,7 +238,7 @@ static struct json_object *adapter_json(const struct vs_conf_adapter *a)
 	vs_jb_str(o, "adapter", a->name);
 	vs_jb_str(o, "type", a->type);
 	vs_jb_str(o, "network", a->network);
-	vs_jb_int(o, "cards", a->per_node);
+	vs_jb_int(o, "nics", a->per_node);
 	return o;
 }
 
@@ -256,7 +256,7 @@ static int print_json(const struct svf *s, const struct site *site)
 		    svf_column_shown(s, site->conf->adapters[i].name))
 			vs_jb_add(list, adapter_json(&site->conf->adapters[i]));
 	if (site->unread)
-		vs_jb_str(top, "unread", site->unread);
+		vs_jb_str(top, "error", site->unread);
 	else
 		vs_jb_put(top, "adapters", list);
 	if (site->unread)

@@ -5,25 +5,25 @@
 
 static void put_removal(struct svf_table *t, const struct svf_row *row)
 {
-	svf_cell(t, "%s", vs_j_bool_or(vs_j_opt(row->j, "wanted"), true) ?
-		 "-" : "pending");
+	svf_cell(t, "%s", vs_j_bool_or(vs_j_opt(row->j, "removal_pending"),
+				     false) ? "pending" : "-");
 }
 
 static const struct svf_col cols[] = {
 	{ .name = "vm", .how = SVF_NEED, .key = "vm", .what = "its name in the folder" },
-	{ .name = "type", .how = SVF_EXTRA, .key = "kind",
+	{ .name = "type", .how = SVF_EXTRA, .key = "type",
 	  .what = "the clones that are made of it: linked or instant" },
 	{ .name = "template", .key = "template",
 	  .what = "the template of which it is a copy; - if that version is gone" },
 	{ .name = "datastore", .key = "datastore", .what = "the datastore of its disks" },
 	{ .name = "host", .key = "host", .what = "the host where it is registered" },
-	{ .name = "state", .how = SVF_STATE | SVF_UPPER, .key = "state",
-	  .what = "CLONING, NO_SNAPSHOT, SNAPSHOT, OFF, BOOTING, READY, DESTROY. AWAY: it or its host can't be reached. ON: a user powered it on. UNMARKED: a user removed its ownership tag" },
-	{ .name = "clones", .how = SVF_RIGHT | SVF_INT, .key = "children",
+	{ .name = "state", .how = SVF_STATE, .key = "state",
+	  .what = "CLONING, NO_SNAPSHOT, SNAPSHOT, OFF, BOOTING, READY, DESTROY. AWAY: it or its host can't be reached. ON: a user powered it on. UNTAGGED: a user removed its ownership tag" },
+	{ .name = "clones", .how = SVF_RIGHT | SVF_INT, .key = "clones",
 	  .what = "VMs whose disks depend on it" },
 	{ .name = "removal", .put = put_removal,
 	  .what = "pending: it is not needed any more, and is removed after its last clone" },
-	{ .name = "reason", .key = "stays",
+	{ .name = "reason", .key = "reason",
 	  .what = "why one that is not needed stays" },
 };
 static const struct svf_list list = SVF_LIST(cols);
@@ -31,7 +31,7 @@ static const struct svf_list list = SVF_LIST(cols);
 static int run(const struct svf *s)
 {
 	return svf_show_list(s, &(struct svf_listing){
-		.verb = "parents", .key = "vm", .list = &list },
+		.verb = "clone-sources", .member = "clone_sources", .key = "vm", .list = &list },
 		NULL, NULL);
 }
 

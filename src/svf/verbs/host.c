@@ -20,9 +20,9 @@ static const struct svf_col cols[] = {
 	  .what = "the node whose VM is on there" },
 	{ .name = "jobid", .how = SVF_RIGHT | SVF_INT, .key = "job",
 	  .what = "the job on it" },
-	{ .name = "outcome", .how = SVF_STATE | SVF_NEED, .key = "will",
+	{ .name = "outcome", .how = SVF_STATE | SVF_NEED, .key = "outcome",
 	  .what = "move: the VM moves to another host with its job; stay: it stays until the job ends; requeue: the job is requeued; off: the VM is idle and is powered off" },
-	{ .name = "reason", .key = "why",
+	{ .name = "reason", .key = "reason",
 	  .what = "why the VM can't move" },
 };
 static const struct svf_list list = SVF_LIST(cols);
@@ -38,9 +38,9 @@ static void put_clock(int64_t at, char out[32])
 /* "; 2 jobs run there, safe at 2026-03-01T14:00:00" */
 static char *safe_words(struct vs_j top)
 {
-	int64_t jobs = vs_j_int_or(vs_j_opt(top, "jobs_left"), 0);
+	int64_t jobs = vs_j_int_or(vs_j_opt(top, "jobs_remaining"), 0);
 	int64_t at = vs_j_int_or(vs_j_opt(top, "safe_at"), 0);
-	bool moves = vs_j_int_or(vs_j_opt(top, "moves"), 0) > 0;
+	bool moves = vs_j_int_or(vs_j_opt(top, "nodes_moving"), 0) > 0;
 	char clock[32];
 
 	if (vs_j_bool_or(vs_j_opt(top, "safe"), false))
@@ -64,11 +64,11 @@ static char *drained_words(struct vs_j top)
 	if (!at)
 		return vs_asprintf("%s takes no more VMs (it was %s)%s",
 				   vs_j_str(vs_j_get(top, "host")),
-				   vs_j_str(vs_j_get(top, "was")), safe);
+				   vs_j_str(vs_j_get(top, "previous_state")), safe);
 	put_clock(at, clock);
 	return vs_asprintf("%s takes VMs of jobs that end before %s (it is %s)%s",
 			   vs_j_str(vs_j_get(top, "host")), clock,
-			   vs_j_str(vs_j_get(top, "was")), safe);
+			   vs_j_str(vs_j_get(top, "previous_state")), safe);
 }
 
 static int wrong(void)
@@ -144,7 +144,7 @@ static int resume(const struct svf *s)
 	return finish(s, &doc, vs_asprintf(
 		"%s takes VMs again, if nothing else keeps them away (it was %s)",
 		vs_j_str(vs_j_get(top, "host")),
-		vs_j_str(vs_j_get(top, "was"))));
+		vs_j_str(vs_j_get(top, "previous_state"))));
 }
 
 static int run_host(const struct svf *s)
@@ -198,7 +198,7 @@ const struct svf_verb svf_host = {
 "launch, so a boot shortly before --at TIME adds to it.\n"
 "\n"
 "Other states that keep VMs off a host:\n"
-"  AVOIDED: a VM failed to start on it lately.\n"
+"  EXCLUDED: a VM failed to start on it lately.\n"
 "  QUARANTINED: three nodes in a row failed to start on it. It gets no VM for 5\n"
 "  minutes, then a single one (ON_TRIAL). Each failure doubles the pause, up to\n"
 "  an hour.\n"

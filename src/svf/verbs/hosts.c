@@ -15,7 +15,7 @@
 static void put_foreign(struct svf_table *t, const struct svf_row *row)
 {
 	svf_cell(t, "%" PRId64, vs_j_int_or(vs_j_opt(row->j, "foreign"), 0) +
-		 vs_j_int_or(vs_j_opt(row->j, "suspect"), 0));
+		 vs_j_int_or(vs_j_opt(row->j, "unverified"), 0));
 }
 
 static void put_free(struct svf_table *t, const struct svf_row *row)
@@ -56,7 +56,7 @@ static void put_reasons(struct svf_table *t, const struct svf_row *row)
 	VS_FREE char *text = svf_join(vs_j_opt(row->j, "reasons"), "; ");
 	char until[32];
 
-	put_until(vs_j_int_or(vs_j_opt(row->j, "avoided_until"), 0), until);
+	put_until(vs_j_int_or(vs_j_opt(row->j, "excluded_until"), 0), until);
 	svf_cell(t, "%s%s", text, until);
 }
 
@@ -87,7 +87,7 @@ static void put_memory(struct svf_table *t, const struct svf_row *row)
 static void put_vms(struct svf_table *t, const struct svf_row *row)
 {
 	svf_cell(t, "%" PRId64 "/%" PRId64,
-		 vs_j_int_or(vs_j_opt(row->j, "vms_ours"), 0),
+		 vs_j_int_or(vs_j_opt(row->j, "vms_managed"), 0),
 		 vs_j_int_or(vs_j_opt(row->j, "vms_foreign"), 0));
 }
 
@@ -95,11 +95,11 @@ static void put_vms(struct svf_table *t, const struct svf_row *row)
 #define VFS_COLS(of, others)						\
 	{ .name = "vfs", .how = SVF_RIGHT | SVF_INT, .key = of "total",	\
 	  .what = "the number of virtual functions" },			\
-	{ .name = "managed", .how = SVF_RIGHT | SVF_INT, .key = of "ours", \
+	{ .name = "managed", .how = SVF_RIGHT | SVF_INT, .key = of "managed", \
 	  .what = "in use by powered-on VMs of this Slurm cluster" },	\
 	{ .name = "foreign", .how = SVF_RIGHT | SVF_INT, others,	\
 	  .what = "in use by any other VM, unverified ones included" },	\
-	{ .name = "reserved", .how = SVF_RIGHT | SVF_INT, .key = of "held", \
+	{ .name = "reserved", .how = SVF_RIGHT | SVF_INT, .key = of "reserved", \
 	  .what = "reserved for a node whose VM does not use it yet" },	\
 	{ .name = "free", .how = SVF_RIGHT | SVF_STATE, .put = put_free,	\
 	  .what = "the rest; ? if a VM on that host can't be read" }
@@ -110,9 +110,9 @@ static const struct svf_col cols[] = {
 	  .what = "its cluster in vCenter" },
 	{ .name = "leaf", .how = SVF_EXTRA, .key = "leaf",
 	  .what = "its leaf switch, from the ESXiHost lines" },
-	{ .name = "state", .how = SVF_STATE | SVF_UPPER | SVF_NEED,
+	{ .name = "state", .how = SVF_STATE | SVF_NEED,
 	  .key = "state",
-	  .what = "UP, AVOIDED, QUARANTINED, ON_TRIAL, DRAINING (VMs are on it), DRAINED (none is), MAINTENANCE, ENTERING_MAINTENANCE, STANDBY, DISCONNECTED or UNKNOWN" },
+	  .what = "UP, EXCLUDED, QUARANTINED, ON_TRIAL, DRAINING (VMs are on it), DRAINED (none is), MAINTENANCE, ENTERING_MAINTENANCE, STANDBY, DISCONNECTED or UNKNOWN" },
 	{ .name = "pfs", .how = SVF_RIGHT | SVF_INT, .key = "pfs_total",
 	  .what = "the number of physical functions with SR-IOV" },
 	VFS_COLS("vfs_", .key = "vfs_foreign"),
@@ -135,13 +135,13 @@ static const struct svf_list hosts = SVF_LIST(cols);
 
 static const struct svf_col pf_cols[] = {
 	{ .name = "host", .how = SVF_NEED | SVF_OF, .key = "host", .what = "the ESXi host" },
-	{ .name = "state", .how = SVF_STATE | SVF_UPPER | SVF_NEED | SVF_OF,
+	{ .name = "state", .how = SVF_STATE | SVF_NEED | SVF_OF,
 	  .key = "state", .what = "the host's state" },
 	{ .name = "pf", .how = SVF_NEED, .key = "pci", .what = "the physical function's PCI address, or the first of several equal devices" },
 	{ .name = "device", .how = SVF_IF, .put = put_ids,
 	  .what = "of devices that VMs get whole: vendor and device, and their hardware label, or the DVX class or vGPU profile; the numbers count such devices then" },
-	{ .name = "nic", .key = "pnic", .what = "its name on the host" },
-	{ .name = "network", .key = "switch",
+	{ .name = "nic", .key = "nic", .what = "its name on the host" },
+	{ .name = "network", .key = "network",
 	  .what = "the distributed switch of which it is an uplink" },
 	{ .name = "numa", .how = SVF_EXTRA | SVF_RIGHT | SVF_INT, .key = "numa",
 	  .what = "its NUMA node on the host" },
@@ -169,7 +169,7 @@ static const struct svf_opt own[] = {
 };
 
 static const struct svf_state states[] = {
-	{ "UP", NULL }, { "AVOIDED", NULL }, { "QUARANTINED", NULL },
+	{ "UP", NULL }, { "EXCLUDED", NULL }, { "QUARANTINED", NULL },
 	{ "ON_TRIAL", NULL }, { "DRAINING", "DRNG" }, { "DRAINED", "DRAIN" },
 	{ "MAINTENANCE", "MAINT" }, { "ENTERING_MAINTENANCE", NULL },
 	{ "STANDBY", NULL }, { "DISCONNECTED", NULL }, { "UNKNOWN", "UNK" },

@@ -22,7 +22,7 @@ static void put_user(struct svf_table *t, const struct svf_row *row)
 /* "2 clone 00:00:12": the nodes that are not up yet. */
 static void put_provisioning(struct svf_table *t, const struct svf_row *row)
 {
-	int64_t n = vs_j_int_or(vs_j_opt(row->j, "making"), 0);
+	int64_t n = vs_j_int_or(vs_j_opt(row->j, "provisioning"), 0);
 	char age[16];
 
 	svf_age(vs_j_int_or(vs_j_opt(row->j, "since"), 0), age);
@@ -39,7 +39,7 @@ static void put_start(struct svf_table *t, const struct svf_row *row)
 {
 	char text[32];
 
-	svf_clock(vs_j_int_or(vs_j_opt(row->j, "expected"), 0), SVF_DAY, text);
+	svf_clock(vs_j_int_or(vs_j_opt(row->j, "start_time"), 0), SVF_DAY, text);
 	svf_cell(t, "%s", text[0] ? text : "-");
 }
 
@@ -49,7 +49,7 @@ static const struct svf_col cols[] = {
 	{ .name = "user", .put = put_user, .what = "the job's user" },
 	{ .name = "partition", .key = "partition",
 	  .what = "the job's partition, or its candidates" },
-	{ .name = "state", .how = SVF_STATE | SVF_UPPER | SVF_NEED,
+	{ .name = "state", .how = SVF_STATE | SVF_NEED,
 	  .key = "state", .what = "the job's state in Slurm" },
 	{ .name = "adapter", .how = SVF_NAMES, .key = "adapters",
 	  .what = "adapters of its nodes, or those that it waits for" },
@@ -65,13 +65,13 @@ static const struct svf_col cols[] = {
 	  .what = "the number of their whole devices; only where there are some" },
 	{ .name = "provisioning", .put = put_provisioning,
 	  .what = "nodes that are not up yet, the last operation for one of them, and its time so far" },
-	{ .name = "wait_time", .how = SVF_RIGHT | SVF_IF | SVF_SPAN, .key = "waited_s",
+	{ .name = "wait_time", .how = SVF_RIGHT | SVF_IF | SVF_SPAN, .key = "wait_time_s",
 	  .what = "how long VFs or devices were missing, until it started or now; only where they were" },
-	{ .name = "provision_time", .how = SVF_RIGHT | SVF_IF | SVF_SPAN, .key = "provision_s",
+	{ .name = "provision_time", .how = SVF_RIGHT | SVF_IF | SVF_SPAN, .key = "provision_time_s",
 	  .what = "from when it got its nodes until their VMs were up, or now; only where that is known" },
 	{ .name = "start_time", .put = put_start,
 	  .what = "when it may start, if that is known" },
-	{ .name = "reason", .key = "text",
+	{ .name = "reason", .key = "reason",
 	  .what = "what it waits for: of vSphere, or by Slurm's own reason" },
 };
 static const struct svf_list list = SVF_LIST(cols);

@@ -14,7 +14,7 @@
 static void put_action(struct svf_table *t, const struct svf_row *row)
 {
 	const char *action = vs_j_str_or(vs_j_opt(row->j, "action"), "");
-	int64_t usual = vs_j_int_or(vs_j_opt(row->j, "usual"), 0);
+	int64_t usual = vs_j_int_or(vs_j_opt(row->j, "usual_s"), 0);
 	char age[16], span[16];
 
 	svf_age(vs_j_int_or(vs_j_opt(row->j, "since"), 0), age);
@@ -31,17 +31,17 @@ static void put_error(struct svf_table *t, const struct svf_row *row)
 	const char *error = vs_j_str_or(vs_j_opt(row->j, "last_error"), "");
 
 	svf_cell(t, "%s", error[0] ? error :
-		 vs_j_str_or(vs_j_opt(row->j, "waits"), ""));
+		 vs_j_str_or(vs_j_opt(row->j, "reason"), ""));
 }
 
 static const struct svf_col cols[] = {
 	{ .name = "node", .how = SVF_NEED, .key = "node",
 	  .what = "the node, and its VM's name" },
-	{ .name = "vm_state", .how = SVF_STATE | SVF_UPPER | SVF_NEED,
+	{ .name = "vm_state", .how = SVF_STATE | SVF_NEED,
 	  .key = "vm_state",
 	  .what = "NONE, CLONING, OFF, STARTING, ON, STOPPING, SUSPENDED, FOREIGN or UNKNOWN" },
-	{ .name = "node_state", .how = SVF_STATE | SVF_UPPER,
-	  .key = "slurm_state", .what = "the node's state in Slurm" },
+	{ .name = "node_state", .how = SVF_STATE,
+	  .key = "node_state", .what = "the node's state in Slurm" },
 	{ .name = "host", .key = "host",
 	  .what = "the host where the VM runs, or will run" },
 	{ .name = "pf", .key = "pf", .what = "the physical function of its VF" },
@@ -53,7 +53,7 @@ static const struct svf_col cols[] = {
 	  .what = "the job on it, if you may see that" },
 	{ .name = "action", .how = SVF_STATE, .put = put_action,
 	  .what = "the operation in progress, its time so far, and how long it usually takes" },
-	{ .name = "request", .how = SVF_EXTRA, .key = "order",
+	{ .name = "request", .how = SVF_EXTRA, .key = "request",
 	  .what = "the operator's request for its VM (svf vm): evict or rebuild" },
 	{ .name = "error", .how = SVF_BAD, .put = put_error,
 	  .what = "the last failure, until the next success; or what its VM waits for" },
@@ -77,7 +77,7 @@ void svf_print_nodes(const struct svf *s, struct vs_j nodes)
 
 static const struct svf_col suspect_cols[] = {
 	{ .name = "unverified_vm", .key = "vm", .what = "the VM" },
-	{ .name = "reason", .key = "why", .what = "the test that it failed" },
+	{ .name = "reason", .key = "reason", .what = "the test that it failed" },
 };
 static const struct svf_list suspects = SVF_LIST(suspect_cols);
 
@@ -104,7 +104,7 @@ static bool keep(const struct svf *s, const struct svf_filter *f,
 {
 	return svf_column_shown(s, vs_j_str(vs_j_get(node, "node"))) &&
 		svf_filter_state(f, vs_j_str_or(
-			vs_j_opt(node, "slurm_state"), "")) &&
+			vs_j_opt(node, "node_state"), "")) &&
 		svf_filter_partition(f, vs_j_str_or(
 			vs_j_opt(node, "partition"), ""));
 }
@@ -127,10 +127,10 @@ static int show(const struct svf *s, const struct svf_filter *f)
 	nodes = vs_j_get(vs_j_root(&doc), "nodes");
 	svf_print_nodes(s, nodes);
 	if (!s->argc && !s->no_header && !s->format &&
-	    vs_j_len(vs_j_opt(vs_j_root(&doc), "suspect"))) {
+	    vs_j_len(vs_j_opt(vs_j_root(&doc), "unverified"))) {
 		putchar('\n');
 		svf_print_rows(&suspects, NULL,
-			       vs_j_opt(vs_j_root(&doc), "suspect"));
+			       vs_j_opt(vs_j_root(&doc), "unverified"));
 	}
 	svf_print_notes(&doc);
 	rc = svf_read_failed(&doc);

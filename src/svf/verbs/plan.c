@@ -63,9 +63,9 @@ static bool starts_now(const struct svf_sbatch *b, struct vs_j top)
 /* What the VFs sit on is soon gone; only then it is known where they are. */
 static void say_idle(struct vs_j top)
 {
-	VS_FREE char *nodes = svf_join(vs_j_opt(top, "give_way"), ", ");
+	VS_FREE char *nodes = svf_join(vs_j_opt(top, "reclaimed_nodes"), ", ");
 
-	if (vs_j_bool_or(vs_j_opt(top, "after_idle"), false))
+	if (vs_j_bool_or(vs_j_opt(top, "after_reclaim"), false))
 		printf("idle VMs are powered off for it first%s%s\n",
 		       nodes[0] ? ": " : "", svf_clean(nodes));
 }
@@ -73,7 +73,7 @@ static void say_idle(struct vs_j top)
 /* What lacks is no VF of these nodes. */
 static char *slurms_own(struct vs_j top)
 {
-	int64_t busy = vs_j_int_or(vs_j_opt(top, "busy"), 0);
+	int64_t busy = vs_j_int_or(vs_j_opt(top, "busy_nodes"), 0);
 
 	if (busy > 0)
 		return vs_asprintf("%" PRId64 " of its nodes %s other jobs",
@@ -97,7 +97,7 @@ static void say_queued(const struct svf_sbatch *b, const char *nodes,
 
 static void say_start(const struct svf_sbatch *b, struct vs_j top, bool now)
 {
-	const char *why = vs_j_str_or(vs_j_opt(top, "text"), "");
+	const char *why = vs_j_str_or(vs_j_opt(top, "reason"), "");
 	VS_FREE char *nodes = vs_strdup(b->nodes);
 	VS_FREE char *part = vs_strdup(b->partition);
 	VS_FREE char *text = why[0] ? vs_strdup(why) : slurms_own(top);
@@ -130,7 +130,7 @@ static void put_action(struct svf_table *t, const struct svf_row *row)
 {
 	const char *clone = vs_j_str_or(vs_j_opt(row->j, "clone"), "");
 
-	svf_cell(t, "%s%s%s", vs_j_str_or(vs_j_opt(row->j, "do"), "-"),
+	svf_cell(t, "%s%s%s", vs_j_str_or(vs_j_opt(row->j, "action"), "-"),
 		 clone[0] ? "-" : "", clone);
 }
 
@@ -151,7 +151,7 @@ static const struct svf_list list = SVF_LIST(cols);
 
 static void print_calls(struct vs_j top)
 {
-	int64_t most = vs_j_int_or(vs_j_opt(top, "calls_most"), 0);
+	int64_t most = vs_j_int_or(vs_j_opt(top, "calls_max"), 0);
 
 	printf("calls to vCenter that change something: %" PRId64,
 	       vs_j_int_or(vs_j_opt(top, "calls"), 0));
@@ -165,7 +165,7 @@ static void print(const struct svf *s, const struct svf_sbatch *b,
 		  struct vs_jdoc *doc)
 {
 	struct vs_j top = vs_j_root(doc);
-	int64_t others = vs_j_int_or(vs_j_opt(top, "others"), 0);
+	int64_t others = vs_j_int_or(vs_j_opt(top, "unmanaged_nodes"), 0);
 	bool now = starts_now(b, top);
 	char span[16];
 

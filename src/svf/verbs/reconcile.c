@@ -34,12 +34,12 @@ int svf_finish(const struct svf *s, struct vs_jdoc *doc, char *line)
 
 static bool is_suspect(const struct svf_row *row)
 {
-	return vs_j_null(vs_j_opt(row->j, "what"));
+	return vs_j_null(vs_j_opt(row->j, "description"));
 }
 
 static void put_confirmation(struct svf_table *t, const struct svf_row *row)
 {
-	svf_cell(t, "%s", vs_j_bool_or(vs_j_opt(row->j, "waits"), false) ?
+	svf_cell(t, "%s", vs_j_bool_or(vs_j_opt(row->j, "confirmation_required"), false) ?
 		 "required" : "-");
 }
 
@@ -47,14 +47,14 @@ static void put_description(struct svf_table *t, const struct svf_row *row)
 {
 	if (is_suspect(row))
 		svf_cell(t, "unverified, never changed: %s",
-			 vs_j_str_or(vs_j_opt(row->j, "why"), "?"));
+			 vs_j_str_or(vs_j_opt(row->j, "reason"), "?"));
 	else
-		svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "what")));
+		svf_cell(t, "%s", vs_j_str(vs_j_get(row->j, "description")));
 }
 
 static const struct svf_col cols[] = {
 	{ .name = "vm", .how = SVF_NEED, .key = "vm", .what = "the VM" },
-	{ .name = "state", .how = SVF_UPPER, .key = "state",
+	{ .name = "state", .key = "state",
 	  .what = "ON or OFF, as vCenter shows it" },
 	{ .name = "confirmation", .how = SVF_STATE, .put = put_confirmation,
 	  .what = "required: the removal limit holds it until you confirm" },
@@ -66,7 +66,7 @@ static const struct svf_list list = SVF_LIST(cols);
 static void print(const struct svf *s, struct vs_jdoc *doc)
 {
 	struct vs_j top = vs_j_root(doc), vms = vs_j_opt(top, "vms");
-	struct vs_j suspect = vs_j_opt(top, "suspect");
+	struct vs_j suspect = vs_j_opt(top, "unverified");
 	struct svf_table *t = svf_table_build(&list, s);
 	size_t n = svf_rows_add(t, vms);
 
@@ -76,7 +76,7 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 	else
 		puts("nothing to fix");
 	svf_table_free(t);
-	if (vs_j_bool(vs_j_get(top, "brake")))
+	if (vs_j_bool(vs_j_get(top, "removal_limit_reached")))
 		puts("the removal limit is reached: svf reconcile --confirm permits the removals");
 }
 

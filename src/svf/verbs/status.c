@@ -14,17 +14,17 @@ static const struct {
 	{ "nodes", "nodes" },
 	{ "vms_on", "VMs on" },
 	{ "vms_off", "VMs off" },
-	{ "suspect", "unverified VMs" },
-	{ "parents", "clone sources" },
+	{ "unverified", "unverified VMs" },
+	{ "clone_sources", "clone sources" },
 	{ "in_flight", "operations in flight" },
 	{ "starts", "VMs started" },
 	{ "failures", "steps that failed" },
 	{ "clones_hour", "VMs created in the last hour" },
 	{ "clones_max", "MaxClonesPerHour" },
-	{ "ahead", "prefetched VMs now" },
-	{ "ahead_made", "prefetched VMs so far" },
-	{ "ahead_used", "of those, used" },
-	{ "ahead_removed", "of those, removed" },
+	{ "prefetched", "prefetched VMs now" },
+	{ "prefetch_made", "prefetched VMs so far" },
+	{ "prefetch_used", "of those, used" },
+	{ "prefetch_removed", "of those, removed" },
 	{ "calls", "calls to vCenter" },
 	{ "mutating", "calls that changed something" },
 	{ "refused_events", "refused client events" },
@@ -57,7 +57,7 @@ static void paces(struct vs_j list)
 	static const char *const what[][2] = {
 		{ "clone_ms", "clone" }, { "power_on_ms", "power-on" },
 		{ "boot_ms", "boot" }, { "relocate_ms", "relocate" },
-		{ "parent_ms", "parent" },
+		{ "clone_source_ms", "clone source" },
 	};
 
 	for (size_t i = 0; i < vs_j_len(list); i++) {
@@ -148,9 +148,9 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 	devices(vs_j_str_or(vs_j_opt(top, "devices_by"), ""));
 	times(top, "select_calls", "time in Slurm's decisions");
 	times(top, "slurm_locks", "time with Slurm's locks");
-	paces(vs_j_opt(top, "pace"));
+	paces(vs_j_opt(top, "usual_durations"));
 	drs(vs_j_opt(top, "drs"));
-	if (vs_j_bool_or(vs_j_opt(top, "brake"), false))
+	if (vs_j_bool_or(vs_j_opt(top, "removal_limit_reached"), false))
 		line("removal limit", "reached: removals wait for svf reconcile --confirm");
 }
 

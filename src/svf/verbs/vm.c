@@ -30,7 +30,7 @@ static int forget(const struct svf *s)
 
 /* ---- evict, rebuild ------------------------------------------------------------ */
 
-/* What "did" means, in a sentence. */
+/* What the action means, in a sentence. */
 static void put_text(struct svf_table *t, const struct svf_row *row)
 {
 	static const char *const words[][2] = {
@@ -38,8 +38,8 @@ static void put_text(struct svf_table *t, const struct svf_row *row)
 		{ "after-job", "drained; its VM is powered off when the job has ended, then the drain ends" },
 		{ "destroy", "its VM is off: it is destroyed now, and cloned again for the node's next job" },
 	};
-	const char *did = vs_j_str(vs_j_get(row->j, "did"));
-	const char *text = vs_j_str_or(vs_j_opt(row->j, "text"), "");
+	const char *did = vs_j_str(vs_j_get(row->j, "action"));
+	const char *text = vs_j_str_or(vs_j_opt(row->j, "description"), "");
 	int64_t job = vs_j_int_or(vs_j_opt(row->j, "job"), 0);
 
 	for (size_t i = 0; i < VS_COUNT(words) && !text[0]; i++)
@@ -53,7 +53,7 @@ static void put_text(struct svf_table *t, const struct svf_row *row)
 
 static const struct svf_col cols[] = {
 	{ .name = "node", .how = SVF_NEED, .key = "node", .what = "the node" },
-	{ .name = "action", .how = SVF_STATE | SVF_NEED, .key = "did",
+	{ .name = "action", .how = SVF_STATE | SVF_NEED, .key = "action",
 	  .what = "off, after-job, destroy, nothing or refused" },
 	{ .name = "description", .put = put_text,
 	  .what = "what happens to its VM, or why nothing does" },
@@ -70,7 +70,7 @@ static int print(const struct svf *s, struct vs_jdoc *doc)
 		struct svf_row row = { .j = vs_j_at(nodes, i) };
 
 		svf_row_add(t, &row);
-		if (!strcmp(vs_j_str(vs_j_get(row.j, "did")), "refused"))
+		if (!strcmp(vs_j_str(vs_j_get(row.j, "action")), "refused"))
 			no = SVF_NO;
 	}
 	rc = svf_read_failed(doc);

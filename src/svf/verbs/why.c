@@ -86,6 +86,6 @@ const struct svf_verb svf_why = {
 "\n"
 "While the job waits, SystemComment in its record has the reason too, after\n"
 "\"vsphere: \". A start time is given if running jobs' time limits show it, as in\n"
-"\"needs 4 sriov-roce VFs, 3 free; start expected 14:05\". With --json \"expected\" is\n"
-"that time.\n",
+"\"needs 4 sriov-roce VFs, 3 free; start expected 14:05\". With --json \"start_time\"\n"
+"is that time.\n",
 };

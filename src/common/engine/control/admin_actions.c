@@ -136,7 +136,7 @@ static void say_host(struct json_object *top, const struct vs_host *h,
 		     const char *was)
 {
 	vs_jb_str(top, "host", h->name);
-	vs_jb_str(top, "was", was);
+	vs_report_state(top, "previous_state", was);
 }
 
 static void drain_why(int64_t at, const char *text, char *why, size_t size)

@@ -85,7 +85,7 @@ static const struct verb {
 	{ "jobs", false, false, false },
 	{ "why", true, false, false },
 	{ "status", false, false, false },
-	{ "parents", false, false, false },
+	{ "clone-sources", false, false, false },
 	{ "plan", false, false, false },
 	{ "reconcile", false, false, false },
 	{ "check", false, false, false },

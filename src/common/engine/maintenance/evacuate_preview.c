@@ -156,10 +156,10 @@ static void row_add(struct plan *p, struct vs_node *n)
 		vs_jb_int(o, "job", n->claims.job);
 	if (used(n))
 		why = stays(p, n, &err);
-	vs_jb_str(o, "will", !used(n) ? "off" : !why ? "move" :
+	vs_jb_str(o, "outcome", !used(n) ? "off" : !why ? "move" :
 		  p->requeue ? "requeue" : "stay");
 	if (why)
-		vs_jb_str(o, "why", why);
+		vs_jb_str(o, "reason", why);
 	p->moves += used(n) && !why;
 	p->stays += used(n) && why;
 	vs_jb_add(p->rows, o);
@@ -207,7 +207,7 @@ void vs_vmotion_plan(struct vs_core *c, const struct vs_host *h, bool requeue,
 	for (size_t i = 0; i < n; i++)
 		row_add(&p, nodes[i]);
 	kinds_free(&p);
-	vs_jb_int(top, "moves", (int64_t)p.moves);
-	vs_jb_int(top, "stays", (int64_t)p.stays);
+	vs_jb_int(top, "nodes_moving", (int64_t)p.moves);
+	vs_jb_int(top, "nodes_staying", (int64_t)p.stays);
 	vs_jb_put(top, "nodes", p.rows);
 }

@@ -171,11 +171,11 @@ void vs_remaining_vms_json(const struct vs_remaining_vms *r,
 			   struct json_object *o)
 {
 	if (r->moves)
-		vs_jb_int(o, "moves", (int64_t)r->moves);
+		vs_jb_int(o, "nodes_moving", (int64_t)r->moves);
 	if (r->jobs)
-		vs_jb_int(o, "jobs_left", (int64_t)r->jobs);
+		vs_jb_int(o, "jobs_remaining", (int64_t)r->jobs);
 	if (r->nodes)
-		vs_jb_int(o, "nodes_left", (int64_t)r->nodes);
+		vs_jb_int(o, "nodes_remaining", (int64_t)r->nodes);
 	if (!r->safe_at)
 		vs_jb_bool(o, "safe", true);
 	else if (r->safe_at != VS_TIME_NEVER)

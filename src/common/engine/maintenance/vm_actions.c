@@ -148,8 +148,8 @@ static void give(struct vs_core *c, struct vs_node *n,
 		vs_strlcpy(o->wish, order->wish, sizeof(o->wish));
 	on = vm && vm->power != VS_POWER_OFF;
 	if (no || !vm || (!on && !rebuild)) {
-		vs_jb_str(row, "did", no ? "refused" : "nothing");
-		vs_jb_str(row, "text", no ? no :
+		vs_jb_str(row, "action", no ? "refused" : "nothing");
+		vs_jb_str(row, "description", no ? no :
 			  vm && order->wish[0] ? "its VM is off already, and starts on that host next if the host has capacity" :
 			  vm ? "its VM is off already" :
 			  n->op.kind == VS_OP_CLONE ?
@@ -167,14 +167,14 @@ static void give(struct vs_core *c, struct vs_node *n,
 	if (rebuild)
 		vs_strlcpy(o->rebuild, vm->moid, sizeof(o->rebuild));
 	else if (o->rebuild[0])
-		vs_jb_str(row, "text", "an earlier rebuild request is still active: the VM is powered off, then destroyed");
+		vs_jb_str(row, "description", "an earlier rebuild request is still active: the VM is powered off, then destroyed");
 	if (order->why[0])
 		vs_one_line(vs_strlcpy(o->why, order->why, sizeof(o->why)));
 	vs_node_mark_changed(n);
 	if (on && has_job(n) && !o->requeue)
-		vs_jb_str(row, "did", "after-job");
+		vs_jb_str(row, "action", "after-job");
 	else
-		vs_jb_str(row, "did", on ? "off" : "destroy");
+		vs_jb_str(row, "action", on ? "off" : "destroy");
 	if (on && n->claims.job)
 		vs_jb_int(row, "job", n->claims.job);
 }
@@ -230,8 +230,8 @@ static struct json_object *give_named(struct vs_core *c, const char *name,
 	}
 	snprintf(text, sizeof(text), "the node changed during the request: %.120s; repeat the command",
 		 err.text);
-	vs_jb_str(row, "did", "refused");
-	vs_jb_str(row, "text", text);
+	vs_jb_str(row, "action", "refused");
+	vs_jb_str(row, "description", text);
 	return row;
 }
 

@@ -150,15 +150,15 @@ static void site(struct out *o)
 	one(o, GAUGE, "jobs_blocked", "1: no new job gets a VM now; svf status says why.", f->blocked);
 	one(o, GAUGE, "observe", "1: Mode=observe, nothing is changed in vCenter and no job gets a VM.", f->observe);
 	one(o, GAUGE, "paused", "1: an operator has stopped all calls that change vCenter (svf pause); svf status says who and why.", f->paused);
-	one(o, GAUGE, "brake", "1: the removal limit is reached, an operator must decide (svf reconcile).", f->brake);
+	one(o, GAUGE, "removal_limit_reached", "1: the removal limit is reached, an operator must decide (svf reconcile).", f->brake);
 }
 
 /* VFs of a PF, or devices that are alike. */
 static void vfs_of(struct out *o, const struct vs_metrics_pf *p)
 {
 	static const char *const words[VS_VF_STATES] = {
-		"free", "held", "ours", "foreign", "suspect", "quarantined",
-		"lost",
+		"free", "reserved", "managed", "foreign", "unverified",
+		"quarantined", "lost",
 	};
 	const struct vs_metrics_facts *f = o->f;
 	char names[512] = "", host[LABEL_LEN], adapter[LABEL_LEN];
@@ -186,14 +186,14 @@ static void vfs_of(struct out *o, const struct vs_metrics_pf *p)
 static void hosts(struct out *o)
 {
 	static const char *const words[] = {
-		"avoided", "disconnected", "drained", "entering-maintenance",
-		"maintenance", "on-trial", "quarantined", "standby", "unknown",
+		"disconnected", "drained", "entering_maintenance", "excluded",
+		"maintenance", "on_trial", "quarantined", "standby", "unknown",
 		"up",
 	};
 	const struct vs_metrics_facts *f = o->f;
 	char host[LABEL_LEN];
 
-	family(o, GAUGE, "vfs", NULL, "VFs of each PF by state: free; held (reserved or starting); used by managed, foreign or unverified VMs; quarantined (free but excluded); lost (the host is absent, or has fewer VFs than before). Below 0: over-committed. adapter: all adapters that use the PF.");
+	family(o, GAUGE, "vfs", NULL, "VFs of each PF by state: free; reserved (also while the VM starts); used by managed, foreign or unverified VMs; quarantined (free but excluded); lost (the host is absent, or has fewer VFs than before). Below 0: over-committed. adapter: all adapters that use the PF.");
 	for (size_t i = 0; i < f->npfs; i++)
 		if (!f->pfs[i].device)
 			vfs_of(o, &f->pfs[i]);
@@ -239,22 +239,36 @@ static void nodes(struct out *o)
 
 /* ---- what happened ----------------------------------------------------- */
 
+/* A code as a label's value: with underscores. */
+#define CODE_LEN 32
+static const char *code_label(int code, char out[CODE_LEN])
+{
+	char *dash;
+
+	vs_strlcpy(out, vs_code_name(code), CODE_LEN);
+	while ((dash = strchr(out, '-')))
+		*dash = '_';
+	return out;
+}
+
 static void codes(struct out *o, const char *name, const char *step,
 		  const uint64_t n[VS_CODES])
 {
+	char code[CODE_LEN];
+
 	for (int i = VS_OK + 1; i < VS_CODES; i++)
 		put(o, PREFIX "%s_total{%s%s%scode=\"%s\"} %llu\n", name,
 		    step ? "step=\"" : "", step ? step : "", step ? "\"," : "",
-		    vs_code_name(i), (unsigned long long)n[i]);
+		    code_label(i, code), (unsigned long long)n[i]);
 }
 
 static void steps(struct out *o)
 {
 	static const struct { int step; const char *word; } words[] = {
 		{ VS_OP_CLONE, "clone" }, { VS_OP_RECONFIGURE, "reconfigure" },
-		{ VS_OP_RELOCATE, "relocate" }, { VS_OP_POWER_ON, "power-on" },
+		{ VS_OP_RELOCATE, "relocate" }, { VS_OP_POWER_ON, "power_on" },
 		{ VS_DURATION_BOOT, "boot" }, { VS_OP_SHUTDOWN, "shutdown" },
-		{ VS_OP_POWER_OFF, "power-off" }, { VS_OP_DESTROY, "destroy" },
+		{ VS_OP_POWER_OFF, "power_off" }, { VS_OP_DESTROY, "destroy" },
 		{ VS_OP_VMOTION, "vmotion" },
 	};
 	const struct vs_metrics *m = &o->f->kept;
@@ -265,8 +279,8 @@ static void steps(struct out *o)
 	for (size_t i = 0; i < VS_COUNT(words); i++)
 		codes(o, "step_failures", words[i].word,
 		      m->failed[words[i].step]);
-	family(o, COUNTER, "nodes_given_up", NULL, "Nodes that got no VM and were returned to Slurm.");
-	codes(o, "nodes_given_up", NULL, m->given_up);
+	family(o, COUNTER, "nodes_released", NULL, "Nodes that got no VM and were returned to Slurm.");
+	codes(o, "nodes_released", NULL, m->given_up);
 	family(o, HISTOGRAM, "step_duration_seconds", "seconds", "Duration of successful steps: calls until their task ended, boot from power-on to registration, shutdown from the request until the VM was off.");
 	for (size_t i = 0; i < VS_COUNT(words); i++) {
 		snprintf(labels, sizeof(labels), "step=\"%s\"", words[i].word);
@@ -280,13 +294,13 @@ static void calls(struct out *o)
 	VS_FREE struct vs_tally *rows = vs_calloc(VS_TALLY_NAMES,
 						  sizeof(*rows));
 	size_t n = vs_tally_get(rows);
-	char s[SECONDS_LEN];
+	char s[SECONDS_LEN], code[CODE_LEN];
 
 	family(o, COUNTER, "vcenter_calls", NULL, "Finished calls to vCenter by outcome: ok, or the meaning of the error.");
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < VS_CODES; k++)
 			put(o, PREFIX "vcenter_calls_total{call=\"%s\",outcome=\"%s\"} %llu\n",
-			    rows[i].name, vs_code_name(k),
+			    rows[i].name, code_label(k, code),
 			    (unsigned long long)rows[i].ended[k]);
 	family(o, SUMMARY, "vcenter_call_duration_seconds", "seconds", "Duration of these calls; WaitForUpdatesEx is the call that waits for changes.");
 	for (size_t i = 0; i < n; i++) {
@@ -308,11 +322,11 @@ static void work(struct out *o)
 
 	family(o, GAUGE, "operations_in_flight", NULL, "Operations in vCenter now.");
 	for (int i = 0; i < 2; i++)
-		put(o, PREFIX "operations_in_flight{kind=\"%s\"} %d\n",
+		put(o, PREFIX "operations_in_flight{type=\"%s\"} %d\n",
 		    words[i], f->in_flight[i]);
 	family(o, GAUGE, "operations_max", NULL, "MaxProvisionOps and MaxPowerOps.");
 	for (int i = 0; i < 2; i++)
-		put(o, PREFIX "operations_max{kind=\"%s\"} %d\n", words[i],
+		put(o, PREFIX "operations_max{type=\"%s\"} %d\n", words[i],
 		    f->in_flight_max[i]);
 	one(o, GAUGE, "clones_last_hour", "VMs created in the last hour.", f->clones_hour);
 	one(o, GAUGE, "clones_last_hour_max", "MaxClonesPerHour, 0: no limit.", f->clones_max);
@@ -322,19 +336,19 @@ static void work(struct out *o)
 	one(o, COUNTER, "prefetch_vms_removed", "Prefetched VMs that were removed unused.", (int64_t)f->ahead_removed);
 }
 
-static void parents(struct out *o)
+static void clone_sources(struct out *o)
 {
 	static const struct { const char *name, *help; } words[] = {
-		{ "parents_made", "Clone sources that were created." },
-		{ "parents_failed", "Failed calls for clone sources: clone, snapshot, power-on, power-off, destroy." },
-		{ "parents_ended", "Clone sources that were destroyed because no more clones are made from them." },
+		{ "clone_sources_made", "Clone sources that were created." },
+		{ "clone_sources_failed", "Failed calls for clone sources: clone, snapshot, power-on, power-off, destroy." },
+		{ "clone_sources_removed", "Clone sources that were removed because no more clones are made from them." },
 	};
 	const struct vs_metrics_facts *f = o->f;
 
-	family(o, GAUGE, "parents", NULL, "Clone sources of linked and instant clones, by state as svf clone-sources shows it.");
+	family(o, GAUGE, "clone_sources", NULL, "Clone sources of linked and instant clones, by state as svf clone-sources shows it.");
 	for (int k = VS_CLONE_LINKED; k < VS_CLONE_KINDS; k++)
 		for (int i = 0; i < VS_CLONE_SOURCE_STATES; i++)
-			put(o, PREFIX "parents{kind=\"%s\",state=\"%s\"} %u\n",
+			put(o, PREFIX "clone_sources{type=\"%s\",state=\"%s\"} %u\n",
 			    vs_clone_name(k), vs_clone_source_states[i],
 			    f->parents[k][i]);
 	for (size_t w = 0; w < VS_COUNT(words); w++) {
@@ -343,7 +357,7 @@ static void parents(struct out *o)
 			const struct vs_clone_source_counts *n =
 				&f->kept.parents[k];
 
-			put(o, PREFIX "%s_total{kind=\"%s\"} %llu\n",
+			put(o, PREFIX "%s_total{type=\"%s\"} %llu\n",
 			    words[w].name, vs_clone_name(k),
 			    (unsigned long long)(w == 0 ? n->made :
 						 w == 1 ? n->failed : n->ended));
@@ -356,14 +370,14 @@ static void parents(struct out *o)
 static void waits(struct out *o)
 {
 	static const char *const words[] = {
-		[VS_PENDING_VFS] = "vfs", [VS_PENDING_TURN] = "turn",
+		[VS_PENDING_VFS] = "vfs", [VS_PENDING_TURN] = "priority",
 		[VS_PENDING_NODES] = "nodes",
 	};
 	const struct vs_metrics_facts *f = o->f;
 
-	family(o, GAUGE, "jobs_waiting", NULL, "Pending jobs by what they wait for: VFs (or other capacity for VMs), their turn (free capacity is reserved for other jobs), or Slurm's nodes.");
+	family(o, GAUGE, "jobs_waiting", NULL, "Pending jobs by the reason: vfs (or other capacity for VMs is missing), priority (free capacity is reserved for other jobs), or Slurm's nodes.");
 	for (size_t i = 0; i < VS_COUNT(words); i++)
-		put(o, PREFIX "jobs_waiting{lacks=\"%s\"} %llu\n", words[i],
+		put(o, PREFIX "jobs_waiting{reason=\"%s\"} %llu\n", words[i],
 		    (unsigned long long)f->waits[i]);
 	one_seconds(o, "vf_wait_oldest_seconds", "Longest time that a pending job has waited for VFs.", f->oldest_ms * 1000);
 	family(o, HISTOGRAM, "vf_wait_seconds", "seconds", "Time that started jobs had waited for VFs, from the first test that found too few; 0 for jobs that did not wait.");
@@ -382,17 +396,17 @@ static void kept_of(struct out *o, const char *part, const char *clock,
 		uint64_t below = vs_times_below(t, log2s[i]);
 
 		n = below > n ? below : n;	/* others add meanwhile */
-		put(o, PREFIX "slurmctld_kept_seconds_bucket{part=\"%s\",clock=\"%s\",le=\"%s\"} %llu\n",
+		put(o, PREFIX "slurmctld_blocked_seconds_bucket{part=\"%s\",clock=\"%s\",le=\"%s\"} %llu\n",
 		    part, clock, seconds(INT64_C(1) << log2s[i], s),
 		    (unsigned long long)n);
 	}
 	count = atomic_load(&t->count);
 	count = count > n ? count : n;
-	put(o, PREFIX "slurmctld_kept_seconds_bucket{part=\"%s\",clock=\"%s\",le=\"+Inf\"} %llu\n",
+	put(o, PREFIX "slurmctld_blocked_seconds_bucket{part=\"%s\",clock=\"%s\",le=\"+Inf\"} %llu\n",
 	    part, clock, (unsigned long long)count);
-	put(o, PREFIX "slurmctld_kept_seconds_sum{part=\"%s\",clock=\"%s\"} %s\n",
+	put(o, PREFIX "slurmctld_blocked_seconds_sum{part=\"%s\",clock=\"%s\"} %s\n",
 	    part, clock, seconds(atomic_load(&t->sum_us), s));
-	put(o, PREFIX "slurmctld_kept_seconds_count{part=\"%s\",clock=\"%s\"} %llu\n",
+	put(o, PREFIX "slurmctld_blocked_seconds_count{part=\"%s\",clock=\"%s\"} %llu\n",
 	    part, clock, (unsigned long long)count);
 }
 
@@ -402,7 +416,7 @@ static void kept(struct out *o)
 		[VS_TIMED_CALLS] = "select_calls", [VS_TIMED_LOCKS] = "locks",
 	};
 
-	family(o, HISTOGRAM, "slurmctld_kept_seconds", "seconds", "Time that slurm-vsphere kept slurmctld: in calls of its plugins, and by holding slurmctld's locks; elapsed time (wall) and CPU time (cpu).");
+	family(o, HISTOGRAM, "slurmctld_blocked_seconds", "seconds", "Time that slurm-vsphere blocked slurmctld: in calls of its plugins, and by holding slurmctld's locks; elapsed time (wall) and CPU time (cpu).");
 	for (int i = 0; i < VS_TIMED; i++) {
 		kept_of(o, words[i], "wall", vs_timed(i, false));
 		kept_of(o, words[i], "cpu", vs_timed(i, true));
@@ -414,7 +428,7 @@ int vs_metrics_text(const struct vs_metrics_facts *f, bool openmetrics,
 		    struct vs_buf *buf, struct vs_err *err)
 {
 	static void (*const parts[])(struct out *) = {
-		site, hosts, nodes, steps, calls, work, parents, waits, kept,
+		site, hosts, nodes, steps, calls, work, clone_sources, waits, kept,
 	};
 	struct out o = { .buf = buf, .openmetrics = openmetrics, .f = f };
 

@@ -41,14 +41,14 @@ static void add(struct asked *a, const struct vs_found *f)
 	o = vs_jb_obj(NULL);
 	vs_jb_str(o, "code", k->code);
 	vs_jb_str(o, "severity", vs_severity_name(f->severity));
-	vs_jb_str(o, "of", k->of);
+	vs_jb_str(o, "object_type", k->of);
 	vs_jb_str(o, "object", f->object);
 	vs_report_str(o, "pf", f->pf);
-	vs_jb_str(o, "is", f->is);
-	vs_jb_str(o, "should", f->should);
+	vs_jb_str(o, "actual", f->is);
+	vs_jb_str(o, "expected", f->should);
 	if (a->operator)
 		vs_report_str(o, "fix", f->fix);
-	vs_jb_str(o, "why", k->why);
+	vs_jb_str(o, "reason", k->why);
 	vs_jb_add(a->arr, o);
 }
 

@@ -30,7 +30,7 @@ static const char *template_of(const struct vs_core *c,
 }
 
 const char *const vs_clone_source_states[VS_CLONE_SOURCE_STATES] = {
-	"cloning", "snapshot", "destroy", "on", "away", "no-snapshot", "off",
+	"cloning", "snapshot", "destroy", "on", "away", "no_snapshot", "off",
 	"booting", "ready",
 };
 
@@ -146,16 +146,16 @@ static struct json_object *parent_json(struct vs_core *c,
 	bool unsure;
 
 	vs_jb_str(o, "vm", vm->name);
-	vs_jb_str(o, "kind", vs_clone_name(vm->parent.kind));
-	vs_jb_str(o, "state", state_of(vm));
+	vs_jb_str(o, "type", vs_clone_name(vm->parent.kind));
+	vs_report_state(o, "state", state_of(vm));
 	vs_report_str(o, "template", template_of(c, &vm->parent));
 	put_store(o, vm);
 	vs_report_str(o, "host", vm->host_ptr ? vm->host_ptr->name : NULL);
-	vs_jb_int(o, "children", (int64_t)vs_clone_source_children(&c->inv, vm,
+	vs_jb_int(o, "clones", (int64_t)vs_clone_source_children(&c->inv, vm,
 								   c->folder,
 								   &unsure));
-	vs_jb_bool(o, "wanted", vs_clone_source_wanted(c, vm));
-	vs_report_str(o, "stays", vs_clone_source_stays(c, vm));
+	vs_jb_bool(o, "removal_pending", !vs_clone_source_wanted(c, vm));
+	vs_report_str(o, "reason", vs_clone_source_stays(c, vm));
 	return o;
 }
 
@@ -172,15 +172,15 @@ static void unmarked(const struct vs_core *c, struct json_object *arr)
 			continue;
 		o = vs_jb_obj(NULL);
 		vs_jb_str(o, "vm", r->name);
-		vs_jb_str(o, "state", "unmarked");
+		vs_report_state(o, "state", "untagged");
 		put_store(o, vm);
 		vs_report_str(o, "host",
 			      vm->host_ptr ? vm->host_ptr->name : NULL);
-		vs_jb_int(o, "children",
+		vs_jb_int(o, "clones",
 			  (int64_t)vs_clone_source_children(
 				  &c->inv, vm, c->folder, &unsure));
-		vs_jb_bool(o, "wanted", false);
-		vs_jb_str(o, "stays", "VMs use its disks");
+		vs_jb_bool(o, "removal_pending", true);
+		vs_jb_str(o, "reason", "VMs use its disks");
 		vs_jb_add(arr, o);
 	}
 }
@@ -193,13 +193,13 @@ static struct json_object *coming_json(const struct vs_core *c,
 	struct json_object *o = vs_jb_obj(NULL);
 
 	vs_jb_str(o, "vm", p->name);
-	vs_jb_str(o, "kind", vs_clone_name(p->key.mark.kind));
-	vs_jb_str(o, "state", "cloning");
+	vs_jb_str(o, "type", vs_clone_name(p->key.mark.kind));
+	vs_report_state(o, "state", "cloning");
 	vs_report_str(o, "template", template_of(c, &p->key.mark));
 	vs_report_str(o, "host", h ? h->name : NULL);
 	vs_jb_int(o, "since", vs_report_epoch(p->since_ms));
-	vs_jb_int(o, "children", 0);
-	vs_jb_bool(o, "wanted", true);
+	vs_jb_int(o, "clones", 0);
+	vs_jb_bool(o, "removal_pending", false);
 	return o;
 }
 
@@ -231,7 +231,7 @@ void vs_report_clone_sources(struct vs_core *c, struct json_object *top)
 	size_t n;
 
 	vs_assert_locked();
-	vs_jb_put(top, "parents", arr);
+	vs_jb_put(top, "clone_sources", arr);
 	names = names_of(c, &n);
 	for (size_t i = 0; i < n; i++) {
 		const struct vs_vm *vm = vs_vm_get_named(&c->inv, c->folder,

@@ -50,14 +50,14 @@ void vs_report_suspects(struct vs_core *c, struct json_object *top)
 			continue;
 		o = vs_jb_obj(NULL);
 		vs_jb_str(o, "vm", vm->name);
-		vs_jb_str(o, "why",
+		vs_jb_str(o, "reason",
 			  "its ownership tag was copied from another VM (a copy, a restore or a template's clone)");
 		if (!arr)
 			arr = vs_jb_arr();
 		vs_jb_add(arr, o);
 	}
 	if (arr)
-		vs_jb_put(top, "suspect", arr);
+		vs_jb_put(top, "unverified", arr);
 }
 
 /* How much of slurmctld's time the plugin used. */

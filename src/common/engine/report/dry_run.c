@@ -399,7 +399,7 @@ static struct json_object *row_json(const struct row *r, size_t most)
 
 	vs_jb_str(o, "node", r->n->name);
 	vs_jb_str(o, "adapter", r->n->profile->adapter->name);
-	vs_jb_str(o, "do", what_is_done(r));
+	vs_jb_str(o, "action", what_is_done(r));
 	for (size_t i = 0; i < r->nsteps; i++)
 		vs_jb_add_str(steps, vs_action_name(r->steps[i]));
 	vs_jb_put(o, "steps", steps);
@@ -409,7 +409,7 @@ static struct json_object *row_json(const struct row *r, size_t most)
 	vs_report_str(o, "pf", placed ? vs_claim_pfs(r->hold, pfs) : NULL);
 	vs_jb_int(o, "calls", (int64_t)r->nsteps);
 	if (most > r->nsteps)
-		vs_jb_int(o, "calls_most", (int64_t)most);
+		vs_jb_int(o, "calls_max", (int64_t)most);
 	if (ms >= 0 && !r->waits)
 		vs_jb_int(o, "seconds", (ms + 999) / 1000);
 	return o;
@@ -485,18 +485,18 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 	}
 	vs_jb_int(top, "time", vs_wall_ms() / 1000);
 	vs_jb_bool(top, "served", p->places.served);
-	vs_report_str(top, "text", p->places.why.text);
+	vs_report_str(top, "reason", p->places.why.text);
 	if (p->after_idle)
-		vs_jb_bool(top, "after_idle", true);
+		vs_jb_bool(top, "after_reclaim", true);
 	if (p->ngoing && sees_nodes)
-		vs_jb_put(top, "give_way", going_json(c, p));
+		vs_jb_put(top, "reclaimed_nodes", going_json(c, p));
 	if (p->others)
-		vs_jb_int(top, "others", (int64_t)p->others);
+		vs_jb_int(top, "unmanaged_nodes", (int64_t)p->others);
 	if (busy)
-		vs_jb_int(top, "busy", busy);
+		vs_jb_int(top, "busy_nodes", busy);
 	vs_jb_int(top, "calls", p->calls);
 	if (more)
-		vs_jb_int(top, "calls_most", p->calls + more);
+		vs_jb_int(top, "calls_max", p->calls + more);
 	if (p->places.served)
 		times_json(c, p, may.last_ms, top);
 	vs_report_notes(c, top, false);

@@ -24,13 +24,13 @@ const char *vs_report_host_state(const struct vs_core *c,
 	return !h->connected ? "disconnected" :
 	       !h->powered_on || h->standby ? "standby" :
 	       h->maintenance ? "maintenance" :
-	       h->entering_maintenance ? "entering-maintenance" :
+	       h->entering_maintenance ? "entering_maintenance" :
 	       vs_exclusion_find(VS_EXCLUDED_DRAINED, h->moid) ? "drained" :
 	       vs_exclusion_find(VS_EXCLUDED_BROKEN, h->moid) ||
 	       vs_exclusion_find(VS_EXCLUDED_DRAINS, h->moid) ? "quarantined" :
 	       h->quarantine || !h->pfs_known ? "unknown" :
-	       b && b->trips ? "on-trial" :
-	       vs_exclusion_any(c, h) ? "avoided" : "up";
+	       b && b->trips ? "on_trial" :
+	       vs_exclusion_any(c, h) ? "excluded" : "up";
 }
 
 static const char *switch_name(const struct vs_core *c, const char *uuid)
@@ -50,7 +50,7 @@ static void named_json(struct json_object *o, const struct vs_devices *of)
 	for (int d = 0; d < VS_OPERATIONS; d++)
 		if (of->can >> d & 1)
 			vs_jb_add_str(can, vs_operation_names[d]);
-	vs_jb_put(o, "can", can);
+	vs_jb_put(o, "operations", can);
 	if (of->per_gpu)
 		vs_jb_int(o, "per_gpu", of->per_gpu);
 }
@@ -75,19 +75,19 @@ static struct json_object *pf_json(const struct vs_core *c,
 	struct json_object *o = vs_jb_obj(NULL);
 
 	vs_jb_str(o, "pci", pf->pci);
-	vs_report_str(o, "pnic", pf->pnic);
-	vs_report_str(o, "switch", switch_name(c, pf->switch_uuid));
+	vs_report_str(o, "nic", pf->pnic);
+	vs_report_str(o, "network", switch_name(c, pf->switch_uuid));
 	if (pf->of)
 		device_json(o, pf->of);
 	if (pf->numa >= 0)
 		vs_jb_int(o, "numa", pf->numa);
 	vs_jb_int(o, "total", use->total);
-	vs_jb_int(o, "ours", use->ours);
+	vs_jb_int(o, "managed", use->ours);
 	vs_jb_int(o, "foreign", use->foreign);
-	vs_jb_int(o, "suspect", use->suspect);
-	vs_jb_int(o, "held", use->held);
+	vs_jb_int(o, "unverified", use->suspect);
+	vs_jb_int(o, "reserved", use->held);
 	if (use->crowded)
-		vs_jb_int(o, "crowded", use->crowded);
+		vs_jb_int(o, "blocked", use->crowded);
 	if (use->unknown)
 		vs_jb_bool(o, "unknown", true);
 	else
@@ -127,7 +127,7 @@ static void avoid_reasons(const struct vs_core *c, const struct vs_host *h,
 			until_ms = a->until_ms;
 	}
 	if (until_ms && until_ms != VS_EXCLUDED_FOREVER)
-		vs_jb_int(o, "avoided_until", vs_report_epoch(until_ms));
+		vs_jb_int(o, "excluded_until", vs_report_epoch(until_ms));
 }
 
 /* It is to be empty, now or later: until when isn't it? */
@@ -158,7 +158,7 @@ static void drains_reason(const struct vs_host *h,
 
 	if (!n)
 		return;
-	vs_jb_int(o, "drained_by_others", n);
+	vs_jb_int(o, "node_drains", n);
 	if (!vs_exclusion_find(VS_EXCLUDED_DRAINS, h->moid))
 		add_reason(why, vs_asprintf(
 			"%d node%s drained by operators or Slurm while %s here", n,
@@ -253,9 +253,9 @@ static void totals_json(const struct vs_host *h, const struct vs_host_sum *sum,
 		total_add(h->pfs[i].of ? &devices : &vfs, &sum->pf[i]);
 	vs_jb_int(o, "pfs_total", vfs.rows);
 	vs_jb_int(o, "vfs_total", vfs.total);
-	vs_jb_int(o, "vfs_ours", vfs.ours);
+	vs_jb_int(o, "vfs_managed", vfs.ours);
 	vs_jb_int(o, "vfs_foreign", vfs.foreign);
-	vs_jb_int(o, "vfs_held", vfs.held);
+	vs_jb_int(o, "vfs_reserved", vfs.held);
 	if (!vfs.unknown)
 		vs_jb_int(o, "vfs_free", vfs.rows == 1 && vfs.over ? vfs.over :
 			  vfs.free);
@@ -306,7 +306,7 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 	vs_jb_str(o, "host", h->name);
 	vs_report_str(o, "cluster", cluster_name(c, h));
 	vs_report_str(o, "leaf", h->leaf);
-	vs_jb_str(o, "state", state_text(c, h));
+	vs_report_state(o, "state", state_text(c, h));
 	host_reasons(c, h, sum, o);
 	vs_jb_put(o, "pfs", pfs_json(c, h, sum));
 	totals_json(h, sum, o);
@@ -314,7 +314,7 @@ static struct json_object *host_json(struct vs_core *c, struct vs_host *h,
 	vs_jb_int(o, "cpu_mhz_free", sum->cpu_free);
 	vs_jb_int(o, "memory_mb_total", h->memory_mb);
 	vs_jb_int(o, "memory_mb_free", sum->mem_free);
-	vs_jb_int(o, "vms_ours", ours);
+	vs_jb_int(o, "vms_managed", ours);
 	vs_jb_int(o, "vms_foreign", foreign);
 	return o;
 }

@@ -218,11 +218,11 @@ static struct json_object *job_json(struct row *r,
 	if (r->devices)
 		vs_jb_int(o, "devices", (int64_t)r->devices);
 	if (r->waited_ms && !r->untold)
-		vs_jb_int(o, "waited_s", r->waited_ms / 1000);
+		vs_jb_int(o, "wait_time_s", r->waited_ms / 1000);
 	if (r->nodes.n && !r->untold)
-		vs_jb_int(o, "provision_s", r->provision_ms / 1000);
+		vs_jb_int(o, "provision_time_s", r->provision_ms / 1000);
 	if (r->making) {
-		vs_jb_int(o, "making", (int64_t)r->making);
+		vs_jb_int(o, "provisioning", (int64_t)r->making);
 		vs_report_str(o, "phase", r->phase);
 		if (r->since_ms)
 			vs_jb_int(o, "since", vs_report_epoch(r->since_ms));
@@ -231,13 +231,13 @@ static struct json_object *job_json(struct row *r,
 		vs_jb_int(o, "need", (int64_t)r->need);
 	/* Slurm's own reason stands first */
 	if (!waits)
-		vs_report_str(o, "text", r->text);
+		vs_report_str(o, "reason", r->text);
 	else
-		vs_report_str(o, "text", slurm->waits == VS_WAITS_ELSE ?
+		vs_report_str(o, "reason", slurm->waits == VS_WAITS_ELSE ?
 			      slurm->text->reason : r->text);
 	if (waits && slurm->waits != VS_WAITS_ELSE &&
 	    r->expected > vs_wall_ms() / 1000)
-		vs_jb_int(o, "expected", r->expected);
+		vs_jb_int(o, "start_time", r->expected);
 	return o;
 }
 

@@ -23,7 +23,7 @@ static const struct {
 	bool of_viewer;		/* the answer is not the same for all users */
 } reports[REPORTS] = {
 	[HOSTS] = { "hosts", false },
-	[CLONE_SOURCES] = { "parents", false },
+	[CLONE_SOURCES] = { "clone-sources", false },
 	[NODES] = { "nodes", true },
 	[JOBS] = { "jobs", true },
 	[WHY] = { "why", true },

@@ -6,57 +6,57 @@
  * What a user may not see (PrivateData) or what is not known is absent, never
  * null, "" or 0; a reader takes every field as optional except those marked
  * (*). Unknown fields are passed over, so that fields can be added. Instants
- * are seconds since the epoch, amounts are integers, names of states are lower
- * case words. Arrays are sorted: hosts and nodes by name, PFs by address.
+ * are seconds since the epoch, amounts are integers, states are written as Slurm
+ * writes them (POWERED_DOWN), other words in lower case. Arrays are sorted: hosts and nodes by name, PFs by address.
  *
  * "hosts": {
  *   "hosts": [ {
  *     "host": "esx01", (*)
  *     "cluster": "HPC1",		of vCenter
  *     "leaf": "leaf1",			Switch= of vsphere.conf
- *     "state": "up", (*)		up, avoided (it or a PF of it, after a
- *					failure or a change), quarantined (its
- *					breaker is open; HostDrainThreshold=), on-trial (half-open),
- *					draining (by an operator, VMs are on
- *					it), drained (none is), maintenance,
- *					entering-maintenance, standby,
- *					disconnected, unknown
+ *     "state": "UP", (*)		UP, EXCLUDED (it or a PF of it, after a
+ *					failure or a change), QUARANTINED (its
+ *					breaker is open; HostDrainThreshold=), ON_TRIAL (half-open),
+ *					DRAINING (by an operator, VMs are on
+ *					it), DRAINED (none is), MAINTENANCE,
+ *					ENTERING_MAINTENANCE, STANDBY,
+ *					DISCONNECTED, UNKNOWN
  *     "reasons": [ "text", ... ],	why not plainly up
- *     "avoided_until": 1789000000,	absent: until an operator says so
+ *     "excluded_until": 1789000000,	absent: until an operator says so
  *     "maintenance_at": 1789000000,	planned: svf host drain --at
- *     "moves": 2,			nodes whose VMs leave it with their jobs
- *     "jobs_left": 2, "nodes_left": 4,	of one that is to be empty, now or
- *					then: with VMs on it
+ *     "nodes_moving": 2,		nodes whose VMs leave it with their jobs
+ *     "jobs_remaining": 2, "nodes_remaining": 4,	of one that is to be
+ *					empty, now or then: with VMs on it
  *     "safe_at": 1789000000,		when the last of these jobs ends; absent
  *					while unknown
  *     "safe": true,			no managed VM is on
- *     "drained_by_others": 2,		nodes that a user or a health check has
+ *     "node_drains": 2,		nodes that a user or a health check has
  *					drained while their VMs ran here, and
  *					that still are drained
  *     "pfs": [ {				and what is handed out whole, by kind
  *       "pci": "0000:3b:00.0", (*)
- *       "pnic": "vmnic4",
- *       "switch": "dvs-roce",		what its uplink belongs to
+ *       "nic": "vmnic4",
+ *       "network": "dvs-roce",		what its uplink belongs to
  *       "device": "10de:20b0",		of devices that are handed out whole:
  *					vendor and device; pci is the first's;
  *					or a DVX class, or a vGPU's profile:
  *					pci is then a name made up for it
  *       "label": "a",			their hardware label
- *       "can": [ "vmotion" ],		of a class or profile: what the host's
+ *       "operations": [ "vmotion" ],	of a class or profile: what the host's
  *					driver can do (names as in svf adapters)
  *       "per_gpu": 10,			vGPUs of the profile on one GPU
- *       "crowded": 5,			not to be had, for their GPUs run
+ *       "blocked": 5,			not available, because their GPUs run
  *					another profile
  *       "numa": 0,			NUMA node of the host
- *       "total": 8, "ours": 2, "foreign": 1, "suspect": 0,
- *       "held": 1,			promised or requested, not seen in use
+ *       "total": 8, "managed": 2, "foreign": 1, "unverified": 0,
+ *       "reserved": 1,			for a VM that does not use it yet
  *       "free": 4,			below 0: over-committed
  *       "unknown": true		the counts can't be relied on; no
  *					"free" then
  *     } ],
  *     "pfs_total": 2,			rows without "device"
- *     "vfs_total": 16, "vfs_ours": 4,	sums of these rows
- *     "vfs_foreign": 1, "vfs_held": 1,	foreign: with those of suspects
+ *     "vfs_total": 16, "vfs_managed": 4,	sums of these rows
+ *     "vfs_foreign": 1, "vfs_reserved": 1,	foreign: with unverified ones
  *     "vfs_free": 10,			an over-committed PF counts 0, but below
  *					0 if it is the only one; absent where the
  *					counts of a PF can't be relied on
@@ -64,7 +64,7 @@
  *					absent without such, _free where unknown
  *     "cpu_mhz_total": 96000, "cpu_mhz_free": 48000,
  *     "memory_mb_total": 524288, "memory_mb_free": 262144,
- *     "vms_ours": 2, "vms_foreign": 5
+ *     "vms_managed": 2, "vms_foreign": 5
  *   } ],
  *   "notes": [ "text", ... ]		what holds for all: "vCenter is not
  *					reachable since ...", "observe mode"
@@ -73,10 +73,10 @@
  * "nodes": {
  *   "nodes": [ {
  *     "node": "vm003", (*)
- *     "vm_state": "on", (*)		none, cloning, off, starting, on,
- *					stopping, suspended, unknown
- *     "slurm_state": "idle",		powered_down, powering_up, idle,
- *					allocated, completing, down, drain, ...
+ *     "vm_state": "ON", (*)		NONE, CLONING, OFF, STARTING, ON,
+ *					STOPPING, SUSPENDED, FOREIGN, UNKNOWN
+ *     "node_state": "IDLE",		in Slurm: POWERED_DOWN, POWERING_UP, IDLE,
+ *					ALLOCATED, COMPLETING, DOWN, DRAIN, ...
  *     "host": "esx01", "pf": "0000:3b:00.0",
  *     "mac": "00:50:56:01:02:03",	of several cards (NICsPerNode=) all, with
  *					commas between them; so "pf"
@@ -86,15 +86,15 @@
  *					(boot: for its guest), or
  *					"nothing"
  *     "since": 1789000000,		of action
- *     "usual": 34,			how many seconds it took lately
- *     "order": "evict",		an operator's, that isn't done yet
+ *     "usual_s": 34,		how many seconds it took lately
+ *     "request": "evict",		an operator's, that isn't done yet
  *     "drained_on": "esx01",		host of its VM when a user or a health
  *					check drained it
- *     "waits": "text",			for the parent of its clone, or
- *					why its VM isn't resumed yet
+ *     "reason": "text",			why its clone waits for a clone source,
+ *					or its VM isn't resumed yet
  *     "last_error": "text"
  *   } ],
- *   "suspect": [ { "vm": "vm009", "why": "text" } ],
+ *   "unverified": [ { "vm": "vm009", "reason": "text" } ],
  *   "notes": [ ... ]
  * }
  *
@@ -110,16 +110,16 @@
  *     "vfs": 4,			in use or held by them
  *     "devices": 1,			the same of those handed out whole;
  *					absent where there is none
- *     "waited_s": 12,			for want of VFs (or devices), now or
+ *     "wait_time_s": 12,		for want of VFs (or devices), now or
  *					before it began; absent: not at all, or
  *					not known
- *     "provision_s": 35,		from there until its VMs were up, or now
- *     "making": 2,			nodes of it that are not up yet
+ *     "provision_time_s": 35,		from there until its VMs were up, or now
+ *     "provisioning": 2,		nodes of it that are not up yet
  *     "phase": "clone", "since": 1789000000,	the one of these that was begun
  *					last, by what is done for it
  *     "need": 4,			nodes it waits for
- *     "text": "needs 4 sriov-roce VFs, 3 free",	while it waits;
- *     "expected": 1789000000		when it may begin, as far as is known
+ *     "reason": "needs 4 sriov-roce VFs, 3 free",	while it waits;
+ *     "start_time": 1789000000		when it may begin, as far as is known
  *   } ],
  *   "notes": [ ... ]
  * }
@@ -128,7 +128,7 @@
  *   "job": 4711, (*)
  *   "state": "PENDING", "reason": "Resources",	as Slurm says them
  *   "text": "waits for 2 VFs of sriov-roce: 6 of 8 in use, ...", (*)
- *   "expected": 1789000000,		when it may begin, as far as is known
+ *   "start_time": 1789000000,		when it may begin, as far as is known
  *   "nodes": [ as in "nodes", those of this job ]
  * }
  *
@@ -142,76 +142,76 @@
  *   "select_calls": {"count": 1200, "p50_us": 30, "p99_us": 210,
  *     "worst_us": 900, "cpu_p50_us": ...}, "slurm_locks": {...},
  *						how long we kept slurmctld
- *   "pace": [ { "template": "rhel9", (*)	moving means of what was measured
+ *   "usual_durations": [ { "template": "rhel9", (*)	moving means of what was measured
  *     "clone_ms": 8100, "power_on_ms": ..., "boot_ms": ..., "relocate_ms",
  *     "reconfigure_ms", "power_off_ms", "destroy_ms": ...,
- *     "parent_ms": ... } ],			until clones were made of it
+ *     "clone_source_ms": ... } ],			until clones can be made of it
  *   "drs": {"agreed": 3, "moved": 1, "refused": 0, "failed": 0},
  *						answers to PlaceVm, Placement=drs
  *   "in_flight": 3,			operations
  *   "starts": 40, "failures": 2,		since start: VMs that came up, steps of
  *					nodes' VMs that failed
  *   "clones_hour": 17, "clones_max": 20,	VMs made in the last hour
- *   "nodes": 64, "vms_on": 12, "vms_off": 3, "suspect": 0,
- *   "parents": 2,				of linked and instant clones
- *   "ahead": 2,				VMs made ahead of jobs, now
- *   "ahead_made": 9, "ahead_used": 6, "ahead_removed": 1,	and since start
+ *   "nodes": 64, "vms_on": 12, "vms_off": 3, "unverified": 0,
+ *   "clone_sources": 2,			of linked and instant clones
+ *   "prefetched": 2,			VMs made ahead of jobs, now
+ *   "prefetch_made": 9, "prefetch_used": 6, "prefetch_removed": 1,	and since start
  *   "metrics": "http://127.0.0.1:9853/metrics",	where they are served
  *   "metrics_error": "text",			MetricsPort= is set, but they aren't
- *   "brake": true,				stopped, waits for an operator
+ *   "removal_limit_reached": true,	removals wait for an operator
  *   "paused": { "user": "alice", "uid": 1000,	by svf pause; absent: it isn't
  *     "since": 1789000000, "reason": "text" },
  *   "notes": [ ... ]
  * }
  *
- * "parents": VMs that linked and instant clones stand on {
- *   "parents": [ {
+ * "clone-sources": VMs that linked and instant clones are made of {
+ *   "clone_sources": [ {
  *     "vm": "parent-rhel9-1a2b3c4d", (*)
- *     "kind": "linked",			or "instant"; absent: unmarked
- *     "state": "ready", (*)		cloning, no-snapshot, snapshot, off,
- *					booting, ready, away, on, destroy,
- *					unmarked (its key is gone)
+ *     "type": "linked",			or "instant"; absent: UNTAGGED
+ *     "state": "READY", (*)		CLONING, NO_SNAPSHOT, SNAPSHOT, OFF,
+ *					BOOTING, READY, AWAY, ON, DESTROY,
+ *					UNTAGGED (its key is gone)
  *     "template": "rhel9",		absent: a version that is no more
  *     "datastore": "vsan", "host": "esx01",
  *     "since": 1789000000,		of cloning
- *     "children": 12, (*)		VMs that stand on its disks
- *     "wanted": true, (*)		false: it goes after its last child
- *     "stays": "text"			why one is kept that isn't needed
+ *     "clones": 12, (*)			VMs whose disks depend on it
+ *     "removal_pending": false, (*)	true: it goes after its last clone
+ *     "reason": "text"			why one is kept that isn't needed
  *   } ],
  *   "notes": [ ... ]
  * }
  *
  * "reconcile": what slurm-vsphere fixes though no job asks for it {
- *   "brake": true, (*)
- *   "vms": [ { "vm": "vm009", (*) "state": "on", "what": "text", (*)
- *		"waits": true		for svf reconcile --confirm
+ *   "removal_limit_reached": true, (*)
+ *   "vms": [ { "vm": "vm009", (*) "state": "ON", "description": "text", (*)
+ *		"confirmation_required": true	by svf reconcile --confirm
  *   } ],
- *   "suspect": [ as in "nodes" ],
+ *   "unverified": [ as in "nodes" ],
  *   "notes": [ ... ]
  * }
  *
  * "plan": what a job that got these nodes now would find {
  *   "time": 1789000000, (*)		slurmctld's
  *   "served": true, (*)		all of them can be, together, now
- *   "text": "needs 4 sriov-roce VFs, 3 free",	while they can't
- *   "after_idle": true,		they can be as soon as idle VMs are off:
- *   "give_way": [ "vm007" ],		these, as far as one can say
+ *   "reason": "needs 4 sriov-roce VFs, 3 free",	while they can't
+ *   "after_reclaim": true,		they can be as soon as idle VMs are off:
+ *   "reclaimed_nodes": [ "vm007" ],	these, as far as one can say
  *   "nodes": [ {			managed nodes, in the order asked for
  *     "node": "vm003", (*) "adapter": "sriov-roce", (*)
- *     "do": "clone", (*)		reuse, power-on, clone, relocate,
+ *     "action": "clone", (*)		reuse, power-on, clone, relocate,
  *					reconfigure, rebuild, wait
  *     "steps": [ "clone", "power-on" ],
  *     "clone": "linked",		or "instant", where a VM is made, and not in full
  *     "host": "esx01", "pf": "0000:3b:00.0",
  *     "calls": 2, (*)			that change something
- *     "calls_most": 4,			if vCenter refuses devices in its clone,
+ *     "calls_max": 4,			if vCenter refuses devices in its clone,
  *					while that is not known
  *     "seconds": 34			for it alone, from measured durations
  *   } ],
- *   "others": 1,			nodes that need no VM
- *   "busy": 2,				nodes with jobs on them
+ *   "unmanaged_nodes": 1,		nodes that need no VM
+ *   "busy_nodes": 2,			nodes with jobs on them
  *   "calls": 8, (*)			that change something
- *   "calls_most": 16,			as in "nodes"
+ *   "calls_max": 16,			as in "nodes"
  *   "seconds": 34,			until the last node has registered,
  *					under the budgets; while served
  *   "measured": true,			false: nothing to go by, it is Slurm's
@@ -234,11 +234,11 @@
  *					share, of hosts, of slurm.conf
  *     "code": "vf-off", (*)		of plan/checks/check_codes.c
  *     "severity": "hard", (*)		hard, warning, unknown
- *     "of": "PF", (*)			what the object is
+ *     "object_type": "PF", (*)
  *     "object": "esx01", (*) "pf": "0000:3b:00.0",
- *     "is": "text", (*) "should": "text", (*)
+ *     "actual": "text", (*) "expected": "text", (*)
  *     "fix": "command\ncommand",	for operators
- *     "why": "text" (*)
+ *     "reason": "text" (*)		why it matters
  *   } ]
  * }
  * "recheck": all is read again, if an operator asks {
@@ -249,21 +249,21 @@
  * "confirm": { "confirmed": 5 (*) }		VMs that waited
  * "adopt": { "cluster_id": "uuid", (*) "vms": 12 (*) }
  * "leave", "leave-requeue": as "drain", and nothing is ordered
- * "drain", "drain-requeue", "resume": { "host": "esx01", (*) "was": "drained" (*) }  the state; of
+ * "drain", "drain-requeue", "resume": { "host": "esx01", (*) "previous_state": "DRAINED" (*) }; of
  *	"drain" also maintenance_at to safe as in "hosts", and {
- *   "moves": 2, (*) "stays": 1, (*)	nodes whose VMs leave with their jobs; whose
+ *   "nodes_moving": 2, (*) "nodes_staying": 1, (*)	nodes whose VMs leave with their jobs; whose
  *					jobs end there, or are requeued
  *   "nodes": [ { "node": "vm003", (*) "job": 4711,
- *     "will": "move", (*)		with its job; stay: until its job ends;
+ *     "outcome": "move", (*)		with its job; stay: until its job ends;
  *					requeue: its jobs are; off: it is idle
- *     "why": "text"			it can't leave
+ *     "reason": "text"			why it can't leave
  *   } ] }
  * "evict", "requeue", "rebuild", "evict-on", "rebuild-on": {
  *   "nodes": [ { "node": "vm003", (*)
- *     "did": "off", (*)		off: it goes off now; after-job; destroy: it
+ *     "action": "off", (*)		off: it goes off now; after-job; destroy: it
  *					is off, and is destroyed; nothing;
  *					refused
- *     "text": "why",			of the last two
+ *     "description": "text",		of the last two
  *     "job": 4711			that has it
  *   } ] }
  * "forget": { "node": "vm003", (*) "vm_host": "esx01" }
@@ -278,8 +278,8 @@
 struct json_object;
 /* ---- report.c: takes the lock ---- */
 
-/* Returns "hosts", "nodes", "jobs", "why" (job), "status", "parents", "reconcile",
- * "check" or "recheck", as uid may see it; the caller frees it. Returns NULL and sets
+/* Returns "hosts", "nodes", "jobs", "why" (job), "status", "clone-sources",
+ * "reconcile", "check" or "recheck", as uid may see it; the caller frees it. Returns NULL and sets
  * err if there is no such report or job. */
 struct json_object *vs_core_report(const char *what, uint32_t job, uint32_t uid,
 				   struct vs_err *err);
@@ -294,6 +294,8 @@ int64_t vs_report_epoch(int64_t mono_ms);	/* as seconds since the epoch */
 /* Adds "paused", unless no pause is in force, and "in_flight". The lock is held. */
 void vs_report_pause(struct json_object *top);
 void vs_report_str(struct json_object *o, const char *key, const char *s);
+/* Adds the state in upper case, as Slurm writes states: "on_trial" as ON_TRIAL. */
+void vs_report_state(struct json_object *o, const char *key, const char *state);
 void vs_report_notes(struct vs_core *c, struct json_object *top,
 		     bool operators);
 const char *vs_report_host_state(const struct vs_core *c,

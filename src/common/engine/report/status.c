@@ -3,6 +3,7 @@
  * What the core knows, as JSON for the control channel (shapes: report.h);
  * hosts are in hosts.c. Memory work, the lock is held.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,15 @@ void vs_report_str(struct json_object *o, const char *key, const char *s)
 {
 	if (s && s[0])
 		vs_jb_str(o, key, s);
+}
+
+void vs_report_state(struct json_object *o, const char *key, const char *state)
+{
+	VS_FREE char *text = vs_strdup(state);
+
+	for (char *p = text; *p; p++)
+		*p = (char)toupper((unsigned char)*p);
+	vs_jb_str(o, key, text);
 }
 
 /* ---- nodes ------------------------------------------------------------------- */
@@ -91,7 +101,7 @@ static void action_json(const struct vs_node *n,
 	if (since_ms)
 		vs_jb_int(o, "since", vs_report_epoch(since_ms));
 	if (usual_ms >= 0)
-		vs_jb_int(o, "usual", (usual_ms + 999) / 1000);
+		vs_jb_int(o, "usual_s", (usual_ms + 999) / 1000);
 }
 
 static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
@@ -106,8 +116,8 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 		h ? vs_host_get(&c->inv, h->host) : vm ? vm->host_ptr : NULL;
 
 	vs_jb_str(o, "node", n->name);
-	vs_jb_str(o, "vm_state", vs_report_vm_state(c, n, vm));
-	vs_jb_str(o, "slurm_state", vs_report_slurm_state(n->flags));
+	vs_report_state(o, "vm_state", vs_report_vm_state(c, n, vm));
+	vs_report_state(o, "node_state", vs_report_slurm_state(n->flags));
 	vs_report_str(o, "host", host ? host->name : NULL);
 	vs_report_str(o, "pf", h ? vs_claim_pfs(h, pfs) : NULL);
 	vs_report_str(o, "mac", vs_node_macs(n, macs));
@@ -117,7 +127,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 		vs_jb_int(o, "job", job);
 	action_json(n, o);
 	if (vs_vm_actions_any(&n->orders))
-		vs_jb_str(o, "order", n->orders.rebuild[0] ? "rebuild" :
+		vs_jb_str(o, "request", n->orders.rebuild[0] ? "rebuild" :
 			  "evict");
 	host = vs_host_get(&c->inv, n->drained_on);
 	vs_report_str(o, "drained_on", host ? host->name : NULL);
@@ -128,7 +138,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 		vs_report_str(o, "last_error", n->foreign);
 	else if (n->retry.err.code != VS_OK)
 		vs_report_str(o, "last_error", n->retry.err.text);
-	vs_report_str(o, "waits", vs_clone_source_waits(n));
+	vs_report_str(o, "reason", vs_clone_source_waits(n));
 	return o;
 }
 
@@ -257,7 +267,7 @@ void vs_report_why(struct vs_core *c, struct json_object *top,
 	vs_jb_str(top, "reason", reason);
 	vs_jb_str(top, "text", text);
 	if (expected > vs_wall_ms() / 1000)
-		vs_jb_int(top, "expected", expected);
+		vs_jb_int(top, "start_time", expected);
 }
 
 /* ---- status -------------------------------------------------------------------- */
@@ -266,10 +276,10 @@ static void report_prefetch(struct json_object *top)
 {
 	const struct vs_prefetched p = vs_prefetch_counts();
 
-	vs_jb_int(top, "ahead", (int64_t)p.now);
-	vs_jb_int(top, "ahead_made", (int64_t)p.made);
-	vs_jb_int(top, "ahead_used", (int64_t)p.used);
-	vs_jb_int(top, "ahead_removed", (int64_t)p.removed);
+	vs_jb_int(top, "prefetched", (int64_t)p.now);
+	vs_jb_int(top, "prefetch_made", (int64_t)p.made);
+	vs_jb_int(top, "prefetch_used", (int64_t)p.used);
+	vs_jb_int(top, "prefetch_removed", (int64_t)p.removed);
 }
 
 static void report_metrics(struct json_object *top)
@@ -335,9 +345,9 @@ void vs_report_status(struct vs_core *c, struct json_object *top,
 	vs_jb_int(top, "nodes", (int64_t)c->nnodes);
 	vs_jb_int(top, "vms_on", on);
 	vs_jb_int(top, "vms_off", off);
-	vs_jb_int(top, "suspect", suspect);
+	vs_jb_int(top, "unverified", suspect);
 	if (vs_clone_sources_asked(c->conf) || vs_clone_sources_count(c))
-		vs_jb_int(top, "parents", vs_clone_sources_count(c));
+		vs_jb_int(top, "clone_sources", vs_clone_sources_count(c));
 	report_starts(top);
 	vs_jb_int(top, "clones_hour", vs_clones_hour());
 	if (vs_vcenter_now()->uuid[0])
@@ -353,7 +363,7 @@ void vs_report_status(struct vs_core *c, struct json_object *top,
 	vs_report_drs(top);
 	report_metrics(top);
 	if (vs_removal_limit_is_reached())
-		vs_jb_bool(top, "brake", true);
+		vs_jb_bool(top, "removal_limit_reached", true);
 	vs_report_notes(c, top, operators);
 }
 
@@ -367,10 +377,11 @@ static void add_vm(struct json_object *arr, const struct vs_vm *vm,
 
 	vs_jb_str(o, "vm", name);
 	if (vm)
-		vs_jb_str(o, "state", vm->power == VS_POWER_ON ? "on" : "off");
-	vs_jb_str(o, "what", what);
+		vs_report_state(o, "state", vm->power == VS_POWER_ON ?
+				"on" : "off");
+	vs_jb_str(o, "description", what);
 	if (braked == VS_REMOVAL_WAITS)
-		vs_jb_bool(o, "waits", true);
+		vs_jb_bool(o, "confirmation_required", true);
 	vs_jb_add(arr, o);
 }
 
@@ -449,7 +460,7 @@ void vs_report_reconcile(struct vs_core *c, struct json_object *top,
 	/* Not for everybody: a few refused logins lock the account. */
 	if (viewer->is_operator)
 		vs_client_retry();
-	vs_jb_bool(top, "brake", vs_removal_limit_is_reached());
+	vs_jb_bool(top, "removal_limit_reached", vs_removal_limit_is_reached());
 	if (viewer->sees_nodes) {
 		add_nodes(c, arr);
 		add_orphans(c, arr);

@@ -26,7 +26,7 @@ static const char *const keys[VS_DURATIONS] = {
 	[VS_OP_POWER_OFF] = "power_off_ms",
 	[VS_OP_DESTROY] = "destroy_ms",
 	[VS_DURATION_BOOT] = "boot_ms",
-	[VS_DURATION_CLONE_SOURCE] = "parent_ms",
+	[VS_DURATION_CLONE_SOURCE] = "clone_source_ms",
 };
 
 static struct vs_durations *paces;	/* uthash by template's moid */
@@ -107,7 +107,7 @@ void vs_report_paces(struct json_object *top)
 		vs_jb_add(arr, o);
 	}
 	if (arr)
-		vs_jb_put(top, "pace", arr);
+		vs_jb_put(top, "usual_durations", arr);
 }
 
 void vs_clock_text(int64_t at, char *out, size_t size)
