@@ -2,6 +2,7 @@
 """words.py finds each word that it refuses, in names, comments and texts: each is
 planted in a small tree."""
 
+import json
 import shutil
 import subprocess
 
@@ -101,6 +102,37 @@ def test_a_file_with_a_private_name_is_found(tree):
     assert rc == 1 and "name private src/svf: 1, at most 0" in out, out
     assert "name giveup src/svf: 1, at most 0" in out, out
     assert tree({"doc/tell.md": ""}) == (0, "")
+
+
+def schema(**properties):
+    return json.dumps({"properties": {"rows": {"items": {"properties": properties}}}})
+
+
+@pytest.mark.parametrize("key", ["held", "vfs_ours", "parent_ms", "brake", "ahead_made", "why"])
+def test_a_private_key_of_svfs_json_is_found(tree, key):
+    rc, out = tree({"src/svf/schema/hosts.json": schema(**{key: {}, "reason": {}})})
+    assert rc == 1 and "key private src/svf: 1, at most 0 is allowed" in out, out
+    assert tree({"src/svf/schema/hosts.json": schema(managed={}, clone_sources={}),
+                 "doc/schema/hosts.json": schema(**{key: {}})}) == (0, "")
+
+
+def test_a_state_in_lower_case_is_found_in_svfs_json(tree):
+    rc, out = tree({"src/svf/schema/nodes.json": schema(vm_state={"enum": ["ON", "off"]})})
+    assert rc == 1 and "key lower_state src/svf: 1, at most 0 is allowed" in out, out
+    assert tree({"src/svf/schema/nodes.json": schema(
+        vm_state={"enum": ["ON", "NO_SNAPSHOT"]}, severity={"enum": ["hard"]})}) == (0, "")
+
+
+@pytest.mark.parametrize("line", [
+    'one("brake");', 'put("vfs{state=\\"free\\",kind=\\"%s\\"} %d\\n");', 'words("held");',
+    'words("on-trial");', 'one("parents_made");'])
+def test_a_private_name_label_or_value_of_the_metrics_is_found(tree, line):
+    at = "src/common/engine/metrics/format.c"
+    rc, out = tree({at: line + "\n"})
+    assert rc == 1 and "key private src/common/engine: 1, at most 0 is allowed" in out, out
+    assert tree({at: 'one("clone_sources_made", "VMs kept until why is told: on-trial");\n'
+                     'put("%s{state=\\"%s\\"} %d\\n"); words("on_trial", "removal_limit_reached");\n',
+                 "src/common/engine/metrics/collect.c": line + "\n"}) == (0, "")
 
 
 def test_a_count_may_only_fall(tree):

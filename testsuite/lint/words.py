@@ -16,12 +16,15 @@ Kinds of text:
   name     identifiers of C, and names of files in src
   comment  comments of C, Go, Python and shell, doc strings of Python
   text     what people read: strings in code, documents, manual pages
+  key      keys of svf --json (the schema files), and names and labels of the metrics:
+           private, a word of the program; lower_state, a state in lower case
 """
 
 import argparse
 import ast
 import collections
 import io
+import json
 import os
 import pathlib
 import re
@@ -59,12 +62,20 @@ PROSE = {
     "for_it_is": r"\bfor it (is|has|was)\b",
     "what_it_lacks": r"\bwhat (it|they) lacks?\b",
 }
+# What programs read: keys of JSON, metrics and their labels. A part of a name counts.
+KEY = re.compile(
+    r"(?:^|_)(ours|held|suspects?|did|do|will|is|should|parents?|brake|wish|cards?|was|making"
+    r"|ahead|stays|waits|what|of|why|who|order|kind|wanted|seen|children|crowded|avoid(?:ed)?"
+    r"|barred|pace|lacks|kept|given|giveup|told|took|got|asked|deeds?|mended|sick|others)(?:_|$)")
+KEYS = ("private", "lower_state")
+SCHEMA = re.compile(r"src/svf/schema/[^/]+\.json$")
+METRICS = "src/common/engine/metrics/format.c"
 NAMES = {k: re.compile(v, re.I) for k, v in NAMES.items()}
 # A line's break and the margin of a comment count as a blank.
 PROSE = {k: re.compile(v.replace(" ", r"(?:\s|^[\s*#/]+)+"), re.I | re.M)
          for k, v in PROSE.items()}
 WORDS = [("name", w) for w in [*NAMES, "pair", "private_header"]] + \
-    [(kind, w) for kind in ("comment", "text") for w in PROSE]
+    [(kind, w) for kind in ("comment", "text") for w in PROSE] + [("key", w) for w in KEYS]
 
 LAYER = re.compile(r"src/common/[^/]+(?=/)|src/(?:plugins|svf)(?=/)|(?:contribs|testsuite|doc)(?=/)")
 # The list itself, and what others wrote.
@@ -122,6 +133,31 @@ def of_shell(text):
     yield "text", last, text[last:]
 
 
+def schema_keys(node):
+    """(word, key) of each key of a schema that is refused."""
+    if isinstance(node, list):
+        for n in node:
+            yield from schema_keys(n)
+    elif isinstance(node, dict):
+        for key, of in node.get("properties", {}).items():
+            if KEY.search(key):
+                yield "private", key
+            if key.endswith("state") and any(v != v.upper() for v in of.get("enum", ())):
+                yield "lower_state", key
+        for n in node.values():
+            yield from schema_keys(n)
+
+
+def metric_keys(text):
+    """(word, name) of each name, label and label's value of the metrics that is refused."""
+    for m in re.finditer(r'"((?:\\.|[^"\\\n])*)"', text):
+        for name in re.findall(r'^[a-z]\w*$|\w+(?==\\")', m[1]):
+            if KEY.search(name):
+                yield "private", name
+        if re.fullmatch(r"[a-z]+(-[a-z]+)+", m[1]):
+            yield "private", m[1]       # a label's value has underscores
+
+
 def pieces(name, text):
     if name.endswith((".c", ".h", ".go")):
         return of_c(text)
@@ -159,6 +195,8 @@ class Words:
         if name.startswith("src/") and c:
             self.file_name(name)
             self.headers(name, text)
+        if SCHEMA.match(name) or name == METRICS:
+            self.keys(name, text)
         for kind, at, piece in pieces(name, text):
             if kind == "name":
                 if c:
@@ -168,6 +206,12 @@ class Words:
                 for m in pattern.finditer(piece):
                     line = text.count("\n", 0, at + m.start()) + 1
                     self.note(kind, word, name, line, text.split("\n")[line - 1].strip())
+
+    def keys(self, name, text):
+        found = schema_keys(json.loads(text)) if SCHEMA.match(name) else metric_keys(text)
+        for word, key in found:
+            line = text.count("\n", 0, text.index(key)) + 1
+            self.note("key", word, name, line, key)
 
     def file_name(self, name):
         base = pathlib.PurePath(name).stem

@@ -5,12 +5,14 @@ no field that the file does not name."""
 import json
 import os
 import pathlib
+import re
 import warnings
 
 import jsonschema
 import pytest
 
 from cluster import Cluster, wait_for
+from daemons import TOP
 from worlds import foreign, world
 
 E1 = "esx01.example.org"
@@ -18,6 +20,16 @@ SCHEMA = next(pathlib.Path(os.environ["VS_ROOT"]).glob(
     "usr/**/slurm-vsphere/schema"))
 FILES = {f.stem: json.loads(f.read_text()) for f in SCHEMA.glob("*.json")}
 SCREEN = {"top"}        # has no answer in JSON
+# Where answers are made, and how a key is written there.
+WRITERS = ("src/common/engine/report", "src/common/engine/maintenance", "src/common/engine/control",
+           "src/check", "src/svf")
+WRITES = re.compile(r'''\b(?:vs_jb_(?:str|int|bool|real|put)|vs_report_(?:str|state)|strings_put)
+                    \(\s*\w+(?:->\w+)?,\s*"(\w+)"''', re.X)
+INSIDE = {"asked"}      # between svf and slurmctld alone
+# A table's columns that have another word than the key of the same thing.
+OTHER_WORD = {("jobid", "job"), ("jobid", "id"), ("adapter", "adapters"), ("pfs", "pfs_total"),
+              ("pf", "pci"), ("time", "seconds"), ("vfs", "total"), ("wait_time", "wait_time_s"),
+              ("provision_time", "provision_time_s"), ("unverified_vm", "vm")}
 
 
 def make_cluster():
@@ -54,6 +66,37 @@ def test_each_verb_has_a_schema_that_is_one(cluster):
     assert set(FILES) == (verbs - SCREEN) | {"meta"}
     for schema in FILES.values():
         jsonschema.Draft7Validator.check_schema(schema)
+
+
+def keys_of(schema):
+    """All keys that a schema names."""
+    if isinstance(schema, list):
+        return set().union(*map(keys_of, schema))
+    if not isinstance(schema, dict):
+        return set()
+    return set(schema.get("properties", ())).union(*map(keys_of, schema.values()))
+
+
+def sources():
+    """(name, text) of each C file, without what is written into the state file."""
+    for f in sorted((TOP / "src").rglob("*.c")):
+        yield str(f.relative_to(TOP)), f.read_text().split("/* ---- over restarts")[0]
+
+
+def test_the_schemas_name_each_key_that_is_written_and_no_other():
+    named = keys_of(list(FILES.values()))
+    written = {key for name, text in sources() if name.startswith(WRITERS)
+               for key in WRITES.findall(text)}
+    assert len(written) > 150 and written - named == INSIDE
+    texts = "".join(text for _, text in sources())
+    assert [key for key in sorted(named) if f'"{key}"' not in texts] == []
+
+
+def test_a_column_and_its_key_have_one_word():
+    text = "".join(text for name, text in sources() if name.startswith("src/svf"))
+    columns = set(re.findall(r'\.name = "([\w-]+)",(?:[^{}]*?)\.key = (?:of )?"(\w+)"', text))
+    assert len(columns) > 40
+    assert {(c, k) for c, k in columns if c != k} == OTHER_WORD
 
 
 def test_a_field_that_the_schema_does_not_name_is_found():
