@@ -14,7 +14,7 @@ import time
 import pytest
 
 from test_guest import (  # noqa: F401
-    GUEST, ID, PORT, SCRIPT, Real, failed, guest, kernel_takes, real)
+    GUEST, ID, PORT, SCRIPT, boots, failed, guest, kernel_takes, real)
 
 
 def start(real, *more):                     # noqa: F811
@@ -48,11 +48,15 @@ def commands_run(real):                     # noqa: F811
 
 def test_a_restart_during_a_job_leaves_the_place_of_its_vm(real):  # noqa: F811
     """Its next step has SLURM_VSPHERE_HOST and _PF of that file."""
+    boots(real, "one")
+    assert start(real).returncode == 0
     place = run_dir(real) / "place"
     place.write_text("host esx1\npf 0000:3b:00.0\n")
+    assert real.run("identity").returncode == 0
     assert start(real).returncode == 0
     assert place.read_text() == "host esx1\npf 0000:3b:00.0\n"
-    assert real.run("identity").returncode == 0     # another boot
+    boots(real, "two")
+    assert real.run("identity").returncode == 0
     assert not place.exists()
 
 
