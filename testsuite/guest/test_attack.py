@@ -50,7 +50,7 @@ def root(tmp_path):
     for d in folders:
         close(d, 0o700 if str(d.relative_to(root)) in PRIVATE else 0o755)
     top = tmp_path
-    while not top.stat().st_mode & 0o001:       # nobody passes
+    while not top.stat().st_mode & 0o001:       # other users pass
         top.chmod(top.stat().st_mode | 0o011)
         top = top.parent
     yield root
