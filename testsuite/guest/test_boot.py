@@ -234,6 +234,29 @@ SLURMD, IDENTITY, FREEZE = (f"slurm-vsphere-{x}.service" for x in (
     "slurmd", "identity", "freeze"))
 
 
+# The order of Debian 12's own units, and what enables them.
+OTHERS = {
+    "chrony.service": (
+        "Wants=time-sync.target\nBefore=time-sync.target\nAfter=network.target",
+        "multi-user.target"),
+    "chrony-wait.service": (
+        "After=chronyd.service\nBefore=time-sync.target\nWants=time-sync.target",
+        "multi-user.target"),
+    "NetworkManager.service": (
+        "Wants=network.target\nAfter=network-pre.target dbus.service\n"
+        "Before=network.target", "multi-user.target"),
+    "NetworkManager-wait-online.service": (
+        "Requires=NetworkManager.service\nAfter=NetworkManager.service\n"
+        "Before=network-online.target", "network-online.target"),
+    "munge.service": (
+        "Wants=network-online.target\nAfter=network-online.target time-sync.target",
+        "multi-user.target"),
+    "sssd.service": (
+        "Before=systemd-user-sessions.service nss-user-lookup.target",
+        "multi-user.target"),
+}
+
+
 def test_systemd_takes_the_units_and_their_order_has_no_cycle(tmp_path):
     """Enabled in a root of their own, beside systemd's own units."""
     root = tmp_path / "root"
@@ -243,7 +266,11 @@ def test_systemd_takes_the_units_and_their_order_has_no_cycle(tmp_path):
                     ignore=shutil.ignore_patterns("slurm*"))
     for name in (SLURMD, IDENTITY, FREEZE):
         shutil.copy(GUEST / name, to / name)
+    for name, (order, _) in OTHERS.items():
+        (to / name).unlink(missing_ok=True)
+        (to / name).write_text(f"[Unit]\n{order}\n[Service]\nExecStart=/bin/kill\n")
     for target, name in [
+            *((t, name) for name, (_, t) in OTHERS.items()),
             ("sysinit.target", IDENTITY), ("multi-user.target", SLURMD),
             ("multi-user.target", "systemd-networkd.service"),
             ("network-online.target", "systemd-networkd-wait-online.service"),

@@ -16,11 +16,11 @@ began=$(date +%s)
 image=/tmp/image-$SLURM_JOB_ID
 mkdir -p "$image"
 # Files that the user may not read are left out, as is what no program here needs.
-tar -C / --one-file-system --ignore-failed-read --warning=none -cf "$image.tar" \
+# The tar is not kept: a VM's disk has no space for both.
+tar -C / --one-file-system --ignore-failed-read --warning=none -cf - \
 	--exclude=usr/lib/modules --exclude=usr/lib/python3 --exclude=usr/share \
 	--exclude=usr/lib/x86_64-linux-gnu/slurm-wlm --exclude=usr/lib/gcc \
-	bin etc lib lib64 sbin usr
-tar -C "$image" -xf "$image.tar"
+	bin etc lib lib64 sbin usr | tar -C "$image" -xf -
 mkdir -p "$image/dev" "$image/proc" "$image/sys" "$image/tmp" "$image/run" \
 	"$image/home" "$image/mnt" "$image/root"
 for file in resolv.conf hosts passwd group; do
@@ -28,8 +28,7 @@ for file in resolv.conf hosts passwd group; do
 done
 # Not the guest's: what runs below comes out of the image.
 echo "of job $SLURM_JOB_ID" >"$image/etc/container"
-echo "image $SLURMD_NODENAME $(($(date +%s) - began)) $(($(stat -c %s "$image.tar") >> 20))"
-rm "$image.tar"
+echo "image $SLURMD_NODENAME $(($(date +%s) - began)) $(du -sm "$image" | cut -f 1)"
 END
 
 cat >/tmp/container-inside.sh <<'END'
