@@ -53,6 +53,7 @@ sbcast -f /tmp/container-image.sh /tmp/container-image.here
 sbcast -f /tmp/container-inside.sh /tmp/container-inside.here
 server=$(sed -n 's/^address //p' /run/slurm-vsphere/ready)
 
+export USER="${USER:-$SLURM_JOB_USER}"     # ch-run asks for it
 srun sh /tmp/container-image.here
 for what in look run; do
 	srun -l ch-run "/tmp/image-$SLURM_JOB_ID" -- \
