@@ -53,6 +53,7 @@ def test_a_restart_during_a_job_leaves_the_place_of_its_vm(real):  # noqa: F811
     place = run_dir(real) / "place"
     place.write_text("host esx1\npf 0000:3b:00.0\n")
     assert real.run("identity").returncode == 0
+    assert real.ready()[0] == "ok"      # slurmd is not restarted with it
     assert start(real).returncode == 0
     assert place.read_text() == "host esx1\npf 0000:3b:00.0\n"
     boots(real, "two")
