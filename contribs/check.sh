@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh [unit|guest|contribs|vcsim|replay|system|crash|chaos|fuzz|lint|messages|
+# check.sh [unit|guest|guests|contribs|vcsim|replay|system|crash|chaos|fuzz|lint|messages|
 #          sanitize|matrix|packages|upgrade|slurm-testsuite|coverage|mutation|requests|all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole] [--from COMMIT]
 #          [--release R] [--slurm-source DIR] [--recordings DIR] [--only TEST]
@@ -10,9 +10,10 @@
 # Go, the build (out of tree, in $VS_CACHE). Several parts run side by side.
 # `all`, the default, is unit, guest (the guest's script), contribs (these
 # scripts), vcsim (the simulator), replay, system, crash (a sample; --whole: all of
-# it, an hour), chaos and lint; `sanitize` runs the unit tests with ASan and UBSan, and
-# with TSan; `fuzz` every fuzz target for --seconds N (60; the normal run replays
-# what they found). chaos takes --seconds (120), --seed and --with, a sanitizer.
+# it, an hour), chaos, lint and guests, which runs last and alone;
+# `sanitize` runs the unit tests with ASan and UBSan, and with TSan; `fuzz` every fuzz target
+# for --seconds N (60; the normal run replays what they found). chaos takes --seconds
+# (120), --seed and --with, a sanitizer.
 # `replay` has recordings of vCenters read by the product and by another reader, and
 # compares: made-up ones, and with --recordings DIR those that are DIR or below it, of
 # `govc object.save` or `svf-probe --record`.
@@ -23,6 +24,8 @@
 # these, built and installed in chroots (half an hour).
 # `upgrade` has jobs run while slurm-vsphere of an earlier commit is replaced by this tree's,
 # and back (testsuite/upgrade/commits, or --from COMMIT alone; five minutes, with its build).
+# `guests` boots two VMs in QEMU and runs RDMA between them, by sbatch (4 minutes, 8 with
+# the image; --whole: all that can happen to a VM, 45 minutes). Needs /dev/net/tun.
 # `slurm-testsuite` is Slurm's own tests, of its source: which of those that pass
 # three times in a row with select/cons_tres fail with this plugin (selected ones, 15
 # minutes; --whole: all, hours; --release R: in that release's chroot).
@@ -31,7 +34,7 @@
 # `requests` compares what some system tests ask of vCenter with what is kept (5 minutes).
 # `messages` prints each text of src that people read, for reading.
 # --only runs one program of unit or sanitize (test_conf), or one file or test of guest,
-# contribs or system (test_jobs.py, test_jobs.py::test_NAME); other parts take no --only.
+# guests, contribs or system (test_jobs.py, test_jobs.py::test_NAME); other parts take no --only.
 # Each part says how many of its tests ran, of those that exist, and fails if any
 # did not run. The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
 # own sum. A system test that failed beside others and passed twice alone counts
@@ -58,7 +61,7 @@
 
 # Each part is a function part_NAME in testsuite/check/NAME.sh. Where one is missing
 # nothing runs: a part that can't be run must not be left out.
-known=(unit guest contribs vcsim replay system crash chaos fuzz lint sanitize matrix
+known=(unit guest guests contribs vcsim replay system crash chaos fuzz lint sanitize matrix
 	packages upgrade slurm-testsuite coverage mutation requests messages)
 for p in "${known[@]}"; do
 	[ -f "$VS_TOP/testsuite/check/$p.sh" ] ||
@@ -178,11 +181,14 @@ is_known() { # WORD
 	return 1
 }
 
+# Where no guest can be booted, a run that names the part fails, and `all` says NOT RUN.
+guests_named=
 for a in "${words[@]:-all}"; do
 	case $a in
-	all) parts+=(unit guest contribs vcsim replay system crash chaos lint) ;;
-	-h | --help) sed -n '4,38s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	all) parts+=(unit guest contribs vcsim replay system crash chaos lint guests) ;;
+	-h | --help) sed -n '4,41s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*)
+		[ "$a" != guests ] || guests_named=1
 		is_known "$a" ||
 			die "unknown part '$a': $(printf '%s, ' "${known[@]}" | sed 's/, $//') or all is expected"
 		parts+=("$a") ;;
@@ -190,8 +196,8 @@ for a in "${words[@]:-all}"; do
 done
 if [ -n "$only" ]; then
 	case ${parts[*]} in
-	unit | sanitize | guest | contribs | system) ;;
-	*) die "--only $only: one part is expected: unit, sanitize, guest, contribs or system" ;;
+	unit | sanitize | guest | guests | contribs | system) ;;
+	*) die "--only $only: one part is expected: unit, sanitize, guest, guests, contribs or system" ;;
 	esac
 fi
 export VS_RUN=$$.$EPOCHREALTIME

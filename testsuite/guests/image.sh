@@ -1,0 +1,109 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The guests' kernel, initrd and root file system. Sourced after setup.sh.
+#
+# need_guests [PACKAGE...] builds them once, with these packages besides, and sets
+# VS_GUESTS to their directory: vmlinux, initrd, base.ext4, and `about`, a text that
+# says what is inside. Nothing of slurm-vsphere is inside: template.py adds it.
+#
+# Rules: nothing is mounted on the machine, and root is needed to install packages
+# alone. The directory's name is a hash of all that the image depends on, so one that
+# exists is right. Images of other kernels and packages are removed.
+
+VS_PACKAGES_GUESTS=(qemu-system-x86 mmdebstrap e2fsprogs cpio xz-utils iproute2)
+guest_packages=(systemd systemd-sysv udev dbus iproute2 kmod procps rdma-core
+	ibverbs-utils ibverbs-providers perftest munge slurmd slurm-client chrony
+	busybox-static libjson-c5 iputils-ping libnss-myhostname)
+guests_here=$VS_TOP/testsuite/guests
+
+# Why no guest can run on this machine; prints nothing if guests can.
+guests_missing() {
+	[ "$(uname -m)" = x86_64 ] || { echo "the machine is no x86_64"; return; }
+	{ : <>/dev/net/tun; } 2>/dev/null || { echo "/dev/net/tun can't be opened"; return; }
+	bash "$guests_here/space.sh" true 2>/dev/null ||
+		echo "no network namespace with a bridge can be made"
+}
+
+# The newest generic kernel: Debian's cloud kernel has no rdma_rxe.
+guest_kernel() {
+	apt-cache depends linux-image-amd64 2>/dev/null |
+		awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ { print $2; exit }'
+}
+
+guest_versions() {
+	apt-cache policy "$1" slurmd | awk '/^[a-z]/ { p = $1 } /Candidate:/ { print p, $2 }'
+	printf 'slurmctld: %s\n' "$(dpkg-query -W -f '${Version}' slurmctld)"
+}
+
+# unpack_kernel PACKAGE DIR: the kernel, and the modules that a guest may need.
+unpack_kernel() {
+	local deb
+	mkdir -p "$2/tree"
+	(cd "$2" && apt-get -q download "$1") || return 1
+	deb=$(echo "$2"/linux-image-*.deb)
+	dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$2/tree" --wildcards \
+		--exclude='*/drivers/gpu' --exclude='*/drivers/media' --exclude='*/sound' \
+		--exclude='*/drivers/staging' --exclude='*/drivers/scsi' --exclude='*/wireless' \
+		--exclude='*/drivers/iio' --exclude='*/drivers/usb' './boot/vmlinuz-*' ./lib || return 1
+	/usr/bin/python3 "$guests_here/vmlinux.py" "$2"/tree/boot/vmlinuz-* "$2/vmlinux" || return 1
+	tar -C "$2/tree" -cf "$2/modules.tar" lib || return 1
+	rm -rf "$2/tree" "$deb"
+}
+
+# make_image DIR KERNEL PACKAGE...: all but the kernel, by mmdebstrap. What root.sh does
+# runs in mmdebstrap's own namespace, where an ordinary user is root too.
+make_image() {
+	local dir=$1 release include
+	include=$(IFS=,; echo "${*:3}")
+	# shellcheck disable=SC1091
+	release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	unpack_kernel "$2" "$dir" || return 1
+	mmdebstrap --variant=minbase --format=null --include="$include" \
+		--aptopt='APT::Install-Recommends "false"' \
+		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/info/*' \
+		--dpkgopt='path-exclude=/usr/share/i18n/*' \
+		--customize-hook="tar-in $dir/modules.tar /usr" \
+		--customize-hook="upload $guests_here/init /boot/init" \
+		--customize-hook="upload $guests_here/root.sh /boot/root.sh" \
+		--customize-hook='sh "$1/boot/root.sh" "$1"' \
+		--customize-hook="download /boot/initrd $dir/initrd" \
+		--customize-hook="download /boot/about $dir/about" \
+		--customize-hook="download /boot/guest.ext4 $dir/base.ext4" \
+		"$release" /dev/null || return 1
+	fallocate --dig-holes "$dir/base.ext4" || return 1
+	rm -f "$dir/modules.tar"
+}
+
+need_guests() {
+	local kernel key dir began=$SECONDS
+	need_packages "${VS_PACKAGES_GUESTS[@]}"
+	[ -z "${VS_SLURM_TREE:-}" ] ||
+		die "the guests' slurmd is the distribution's, and Slurm here is of $VS_SLURM_TREE"
+	kernel=$(guest_kernel)
+	if [ -z "$kernel" ]; then
+		need_root "reading the package lists"
+		apt_update as_root apt-get -q
+		kernel=$(guest_kernel)
+	fi
+	[ -n "$kernel" ] || die "apt knows no package linux-image-amd64"
+	key=$({ printf '%s\n' "${guest_packages[@]}" "$@"; guest_versions "$kernel"
+		cat "$guests_here"/{image.sh,root.sh,init,vmlinux.py}; } | sha256sum | cut -c 1-16)
+	dir=$VS_CACHE/guests/$key${1:+-more}
+	VS_GUESTS=$dir
+	export VS_GUESTS
+	[ ! -e "$dir/about" ] || return 0
+	say "building the guests' image"
+	rm -rf "$dir.new"
+	for dir in "$VS_CACHE"/guests/*; do
+		case $dir${1:+/} in *-more | *[!e]/) continue ;; esac
+		rm -rf "$dir"
+	done
+	dir=$VS_GUESTS.new
+	mkdir -p "$dir"
+	run_logged "$VS_CACHE/log/guests.log" "building the guests' image" \
+		make_image "$dir" "$kernel" "${guest_packages[@]}" "$@"
+	mv "$dir" "$VS_GUESTS"
+	say "the image took $((SECONDS - began)) s: $(du -h "$VS_GUESTS/base.ext4" | cut -f 1), $kernel"
+}
