@@ -12,7 +12,6 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 LIB = "usr/lib/x86_64-linux-gnu/slurm-wlm"
 PLUGINS = ("prep_vsphere", "select_cons_tres_vsphere", "spank_vsphere")
-UNITS = ("slurm-vsphere-identity", "slurm-vsphere-slurmd")
 WANTED_BY = {"slurm-vsphere-identity": "sysinit", "slurm-vsphere-slurmd": "multi-user",
              "guest-shell": "sysinit"}
 ORDINARY_UID = 64001    # of the user who submits where the tests run as root
@@ -103,9 +102,9 @@ def install_product(disk, root):
     root = pathlib.Path(root)
     for program in ("slurm-vsphere-guest", "slurm-vsphere-port"):
         disk.put(root / "usr/sbin" / program, f"/usr/sbin/{program}", 0o755)
-    for unit in UNITS:
-        disk.put(root / "usr/share/slurm-vsphere/guest" / f"{unit}.service",
-                 f"/usr/lib/systemd/system/{unit}.service")
+    for unit in sorted((root / "usr/share/slurm-vsphere/guest").glob("*.service")):
+        disk.put(unit, f"/usr/lib/systemd/system/{unit.name}")
+    for unit in ("slurm-vsphere-identity", "slurm-vsphere-slurmd"):
         disk.enable(unit)
     for plugin in PLUGINS:
         disk.put(root / LIB / f"{plugin}.so", f"/{LIB}/{plugin}.so", 0o755)
