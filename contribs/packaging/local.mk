@@ -64,7 +64,7 @@ debian = debian/README.source debian/changelog debian/clean debian/control \
 	debian/slurm-vsphere-select.install debian/slurm-vsphere-select.preinst
 EXTRA_DIST += contribs/guest/simulator-hook slurm-vsphere.spec $(debian) \
 	contribs/packaging/release.sh contribs/packaging/slurm-source.sh \
-	testsuite/check testsuite/contribs testsuite/demo testsuite/golden \
+	testsuite/check testsuite/contribs testsuite/demo testsuite/golden testsuite/guests \
 	testsuite/lib testsuite/lint testsuite/matrix \
 	testsuite/slurm testsuite/system testsuite/upgrade testsuite/vcsim
 dist_by_name = contribs/*.sh \

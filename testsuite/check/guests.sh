@@ -18,12 +18,15 @@ part_guests() {
 		return
 	fi
 	need_cluster
-	need_guests
-	readable_root
 	pytest_options=(-s)
 	case " ${suite_options[*]} " in
-	*" --whole "*) pytest_options+=(--whole) ;;
+	*" --whole "*)
+		pytest_options+=(--whole)
+		need_packages "${VS_PACKAGES_SYSTEM[@]}"
+		need_guests "${guest_packages_whole[@]}" ;;
+	*) need_guests ;;
 	esac
+	readable_root
 	pytest_with=(bash "$VS_TOP/testsuite/guests/space.sh")
 	run_pytest guests
 	pytest_with=()

@@ -58,3 +58,20 @@ def cluster(request):
         yield c
     finally:
         c.remove()
+
+
+@pytest.fixture(autouse=True)
+def no_job_is_left(request):
+    yield
+    if "cluster" not in request.fixturenames:
+        return
+    from daemons import wait_for
+    c = request.getfixturevalue("cluster")
+    c.run("scancel", "--state=PENDING,RUNNING,SUSPENDED")
+
+    def empty():
+        r = c.run("squeue", "-h")
+        return r.returncode == 0 and not r.stdout.strip()
+    wait_for("the queue is empty", 60, empty)
+    n = c.counters()
+    assert n["powerOnFullPF"] == 0 and n["foreignTouches"] == 0

@@ -15,6 +15,8 @@ VS_PACKAGES_GUESTS=(qemu-system-x86 mmdebstrap e2fsprogs cpio xz-utils iproute2)
 guest_packages=(systemd systemd-sysv udev dbus iproute2 kmod procps rdma-core
 	ibverbs-utils ibverbs-providers perftest munge slurmd slurm-client chrony
 	busybox-static libjson-c5 iputils-ping libnss-myhostname)
+# What the tests of --whole need besides.
+guest_packages_whole=(openmpi-bin libucx0 network-manager)
 guests_here=$VS_TOP/testsuite/guests
 
 # Why no guest can run on this machine; prints nothing if guests can.
@@ -59,6 +61,7 @@ make_image() {
 	# shellcheck disable=SC1091
 	release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	unpack_kernel "$2" "$dir" || return 1
+	# shellcheck disable=SC2016 # mmdebstrap's shell
 	mmdebstrap --variant=minbase --format=null --include="$include" \
 		--aptopt='APT::Install-Recommends "false"' \
 		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \

@@ -73,6 +73,9 @@ quiet_units() {
 		proc-sys-fs-binfmt_misc.automount systemd-ask-password-console.path \
 		systemd-ask-password-wall.path
 	chroot "$root" systemctl disable slurmd >/dev/null 2>&1
+	# A test that is about NetworkManager enables it.
+	rm -f "$root"/etc/systemd/system/*.wants/NetworkManager*.service \
+		"$root"/etc/systemd/system/dbus-org.freedesktop.nm-dispatcher.service
 	chroot "$root" systemctl enable systemd-networkd munge >/dev/null 2>&1
 	# Generators, the hardware database and a coldplug of all devices take seconds.
 	rm -f "$root"/usr/lib/systemd/system-generators/* "$root/usr/lib/udev/hwdb.bin"
@@ -101,6 +104,7 @@ settle_files() {
 
 about() {
 	echo "kernel $release"
+	# shellcheck disable=SC2016 # dpkg's variables
 	chroot "$root" dpkg-query -W -f '${Package} ${Version}\n' slurmd rdma-core perftest systemd
 }
 
@@ -110,6 +114,7 @@ make_ext4() {
 	image=$(mktemp /tmp/guest-ext4.XXXXXX)
 	used=$(du -smx "$root" | cut -f 1)
 	truncate -s "$((used * 5 / 4 + 200))M" "$image"
+	# shellcheck disable=SC2016 # the inner shell's
 	unshare --mount sh -c 'mount --bind "$1" /mnt && exec mke2fs -q -t ext4 \
 		-O ^has_journal,^metadata_csum -E lazy_itable_init=1 -m 0 -d /mnt "$2"' \
 		sh "$root" "$image"

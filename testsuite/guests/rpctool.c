@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rpctool.c: VMware's RPC in a QEMU guest: `vmware-rpctool REQUEST` and
  * `vmtoolsd --cmd REQUEST`, by the name that it has.

@@ -84,7 +84,8 @@ def test_a_restart_of_the_units_during_a_job_keeps_it_and_its_variables(cluster,
     wait_for("the job's first half is done", 60, lambda: shells[0]("test -e /tmp/half; echo $?") == "0\n")
     for shell in shells:
         shell("systemctl restart slurm-vsphere-identity.service slurm-vsphere-slurmd.service", 120)
-        shell("test \"$(head -n 1 /run/slurm-vsphere/ready)\" = ok")
+    wait_for("both slurmd run again", 120, lambda: all(shell(
+        "head -n 1 /run/slurm-vsphere/ready; pgrep -cx slurmd") == "ok\n1\n" for shell in shells))
     shells[0]("touch /tmp/go")
     text = cluster.wait_done(job, 120)
     before, _, after = text.partition("sees node=vm001")[2].partition("sees node=vm001")

@@ -15,7 +15,7 @@ def main(source, target):
     for magic, program in FORMATS:
         at = image.find(magic)
         while at >= 0:
-            # What follows the kernel in the file is no error of ours.
+            # What follows the kernel in the file makes the program fail.
             out = subprocess.run([program, "-dc"], input=image[at:], check=False,
                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
             if out.startswith(b"\x7fELF"):
