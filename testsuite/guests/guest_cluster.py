@@ -27,7 +27,7 @@ from worlds import host, world                              # noqa: E402
 
 CONTROLLER = "10.77.0.1"
 HOSTS = ("esx01.example.org", "esx02.example.org")
-MS_BIND = 4096
+MS_BIND, MNT_DETACH = 4096, 2
 BOOT_S = 240        # without KVM, beside other work
 VSPHERE_LINES = [
     "VSphereCluster=HPC1 ResourcePool=slurm",
@@ -48,9 +48,11 @@ def accelerator():
     return "tcg"
 
 
+libc = ctypes.CDLL(None, use_errno=True)
+
+
 def bind(source, target):
     """In the mount namespace that space.sh made."""
-    libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(os.fsencode(source), os.fsencode(target), None, MS_BIND, None):
         n = ctypes.get_errno()
         raise OSError(n, f"{source} can't be bound over {target}: {os.strerror(n)}")
@@ -118,6 +120,7 @@ class GuestCluster(Cluster):
             durations={"ShutdownGuest": "25s"},
             guest={"command": [str(HERE / "hypervisor")]}))
         self.isolation = []
+        self.bound = []
         self.change = change
         self.guest_env = {"VG_MEMORY": "384", "VG_ACCEL": accelerator(), **guest_env}
         self.guest_env.setdefault("VG_IMAGES", os.environ["VS_GUESTS"])
@@ -153,7 +156,9 @@ class GuestCluster(Cluster):
     def start_munged(self):
         """And what a VM's disk needs of this cluster: its key."""
         super().start_munged()
-        os.symlink(self.path("run", "munge.socket"), "/run/munge/munge.socket.2")
+        default = pathlib.Path("/run/munge/munge.socket.2")
+        default.unlink(missing_ok=True)
+        default.symlink_to(self.path("run", "munge.socket"))
         disk = self.path("disk.ext4")
         template.make(f"{self.guest_env['VG_IMAGES']}/base.ext4", disk, self.root,
                       self.path("etc", "munge.key"), self.change)
@@ -166,14 +171,24 @@ class GuestCluster(Cluster):
         merged = self.path("plugins")
         shutil.copytree(system, merged, symlinks=True)
         shutil.copytree(ours, merged, symlinks=True, dirs_exist_ok=True)
-        bind(merged, system)
+        self.show(merged, system)
         if os.getuid() == 0:
             for name, line in (("passwd", template.passwd_line()),
                                ("group", template.group_line())):
                 f = self.path("etc", name)
                 f.write_text(pathlib.Path("/etc", name).read_text() + line)
                 f.chmod(0o644)
-                bind(f, f"/etc/{name}")
+                self.show(f, f"/etc/{name}")
+
+    def show(self, source, target):
+        bind(source, target)
+        self.bound.append(target)
+
+    def remove(self):
+        self.stop()
+        while self.bound:
+            libc.umount2(os.fsencode(self.bound.pop()), MNT_DETACH)
+        super().remove()
 
     # ---- users -------------------------------------------------------------
     def as_ordinary(self, *argv, memlock=8 << 20):

@@ -16,7 +16,7 @@ guest_packages=(systemd systemd-sysv udev dbus iproute2 kmod procps rdma-core
 	ibverbs-utils ibverbs-providers perftest munge slurmd slurm-client chrony
 	busybox-static libjson-c5 iputils-ping libnss-myhostname)
 # What the tests of --whole need besides.
-guest_packages_whole=(openmpi-bin libucx0 network-manager)
+guest_packages_whole=(openmpi-bin libucx0 network-manager charliecloud-runtime)
 guests_here=$VS_TOP/testsuite/guests
 
 # Why no guest can run on this machine; prints nothing if guests can.
@@ -92,7 +92,8 @@ need_guests() {
 	fi
 	[ -n "$kernel" ] || die "apt knows no package linux-image-amd64"
 	key=$({ printf '%s\n' "${guest_packages[@]}" "$@"; guest_versions "$kernel"
-		cat "$guests_here"/{image.sh,root.sh,init,vmlinux.py}; } | sha256sum | cut -c 1-16)
+		declare -f unpack_kernel make_image
+		cat "$guests_here"/{root.sh,init,vmlinux.py}; } | sha256sum | cut -c 1-16)
 	dir=$VS_CACHE/guests/$key${1:+-more}
 	VS_GUESTS=$dir
 	export VS_GUESTS

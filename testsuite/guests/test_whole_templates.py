@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Templates that lack something, a clock that is an hour off, a guest that hangs, and
+the ways to an address: what becomes of the first job, and what people are told."""
+
+import contextlib
+import datetime
+import subprocess
+
+import pytest
+
+import texts
+from daemons import patience, wait_for
+from guest_cluster import BOOT_S, CONTROLLER, VSPHERE_LINES, GuestCluster
+
+NETWORKD, MANAGER = "systemd-networkd", "NetworkManager"
+
+
+@contextlib.contextmanager
+def one_guest(change=None, patient_s=BOOT_S, **env):
+    """A cluster whose only node boots with this template."""
+    c = GuestCluster(nodes=1, vfs=1, change=change, **env)
+    c.slurm["ResumeTimeout"] = int(patient_s * max(1, patience()))
+    try:
+        yield c
+    finally:
+        c.remove()
+
+
+def begin(c):
+    c.start()
+    c.wait_ready()
+    return c.submit("hostname\n", "-N1")
+
+
+def fails(c, case, words):
+    """The job never runs; the node's reason has these words."""
+    job = begin(c)
+    wait_for("the node is down with a reason", 3 * BOOT_S, lambda: (
+        "DOWN" in c.node("vm001")["State"].split("+")[0] and
+        words in c.node("vm001").get("Reason", "")), every=1)
+    texts.say(c, case, job, "vm001")
+    assert c.job_state(job) == "PENDING"
+
+
+def serves(c):
+    assert "vm001" in c.wait_done(begin(c))
+    return c.shell("vm001")
+
+
+def test_a_template_without_nss_myhostname_says_so():
+    def change(disk):
+        text = disk.read("/etc/nsswitch.conf").replace(" myhostname", "")
+        disk.text(text, "/etc/nsswitch.conf")
+    with one_guest(change) as c:
+        fails(c, "the template lacks nss-myhostname", "munge")
+
+
+def test_a_template_without_a_munge_key_says_so():
+    with one_guest(lambda disk: disk.remove("/etc/munge/munge.key")) as c:
+        fails(c, "the template lacks the munge key", "munge")
+
+
+def test_a_template_with_another_munge_key_says_what_to_look_at():
+    def change(disk):
+        disk.text("another key of a cluster, long enough for munge" * 3, "/etc/munge/munge.key",
+                  0o400, disk.owner("munge"))
+    with one_guest(change, patient_s=60) as c:
+        fails(c, "the template has another cluster's munge key", "")
+
+
+def test_a_clock_that_is_an_hour_off_says_so():
+    then = datetime.datetime.utcnow() - datetime.timedelta(hours=1)
+    with one_guest(patient_s=60, VG_RTC=f"base={then:%Y-%m-%dT%H:%M:%S}") as c:
+        fails(c, "the guest's clock is an hour off, and no time server answers", "")
+
+
+def test_a_guest_that_hangs_at_boot_is_told_of():
+    with one_guest(patient_s=60, VG_APPEND="systemd.unit=rescue.target") as c:
+        fails(c, "the guest hangs at boot", "did not register")
+
+
+def enable(disk, unit, target="multi-user"):
+    disk.link(f"/etc/systemd/system/{target}.target.wants/{unit}.service",
+              f"/usr/lib/systemd/system/{unit}.service")
+
+
+def without_networkd(disk):
+    for path in ("multi-user.target.wants/systemd-networkd.service",
+                 "sockets.target.wants/systemd-networkd.socket",
+                 "network-online.target.wants/systemd-networkd-wait-online.service"):
+        disk.remove(f"/etc/systemd/system/{path}")
+    enable(disk, "NetworkManager")
+    disk.directory("/etc/systemd/system/network-online.target.wants")
+    enable(disk, "NetworkManager-wait-online", "network-online")
+
+
+def test_networkmanager_with_an_address_of_a_pool():
+    with one_guest(without_networkd) as c:
+        shell = serves(c)
+        assert shell("systemctl is-active NetworkManager") == "active\n"
+        assert "10.77.0.11/24" in shell("ip -br -4 address")
+
+
+@pytest.fixture
+def dhcp(tmp_path):
+    """A DHCP server on the management bridge that knows the node by its host name."""
+    log = open(tmp_path / "dnsmasq.log", "w")
+    p = subprocess.Popen([
+        "dnsmasq", "--keep-in-foreground", "--port=0", "--interface=brm", "--bind-interfaces",
+        "--conf-file=/dev/null", "--pid-file", "--user=root", "--log-facility=-", "--log-dhcp",
+        f"--dhcp-leasefile={tmp_path}/leases", "--dhcp-range=10.77.0.100,10.77.0.120,1h",
+        "--dhcp-host=vm001,10.77.0.11", f"--dhcp-option=option:router,{CONTROLLER}"],
+        stdout=log, stderr=subprocess.STDOUT)
+    yield
+    p.terminate()
+    p.wait(10)
+
+
+@pytest.mark.parametrize("daemon", [NETWORKD, MANAGER])
+def test_dhcp_for_the_first_nic(dhcp, daemon):
+    def change(disk):
+        disk.text("[Match]\nType=ether\n[Network]\nDHCP=ipv4\nIPv6AcceptRA=no\n",
+                  "/etc/systemd/network/80-dhcp.network")
+        if daemon == MANAGER:
+            without_networkd(disk)
+    with one_guest(change) as c:
+        c.vsphere["lines"] = [line.partition(" ManagementAddresses=")[0] for line in VSPHERE_LINES]
+        shell = serves(c)
+        assert "10.77.0.11/24" in shell("ip -br -4 address")
+        assert shell(f"systemctl is-active {daemon}") == "active\n"
