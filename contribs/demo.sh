@@ -35,7 +35,7 @@ if [ -n "$guests" ]; then
 	need_packages "${VS_PACKAGES_GUESTS[@]}"
 	why=$(guests_missing)
 	[ -z "$why" ] || die "guests can't be run here: $why"
-	need_guests
+	need_guests plain
 fi
 need_cluster
 say "set-up took $(($(date +%s) - began)) s"

@@ -23,8 +23,8 @@ part_guests() {
 	*" --whole "*)
 		pytest_options+=(--whole)
 		need_packages "${VS_PACKAGES_SYSTEM[@]}"
-		need_guests "${guest_packages_whole[@]}" ;;
-	*) need_guests ;;
+		need_guests whole ;;
+	*) need_guests plain ;;
 	esac
 	readable_root
 	pytest_with=(bash "$VS_TOP/testsuite/guests/space.sh")

@@ -3,7 +3,7 @@
 #
 # The guests' kernel, initrd and root file system. Sourced after setup.sh.
 #
-# need_guests [PACKAGE...] builds them once, with these packages besides, and sets
+# need_guests plain|whole builds them once (whole: for the tests of --whole), and sets
 # VS_GUESTS to their directory: vmlinux, initrd, base.ext4, and `about`, a text that
 # says what is inside. Nothing of slurm-vsphere is inside: template.py adds it.
 #
@@ -79,8 +79,9 @@ make_image() {
 	rm -f "$dir/modules.tar"
 }
 
-need_guests() {
-	local kernel key dir began=$SECONDS
+need_guests() { # plain or whole
+	local kernel key dir packages=("${guest_packages[@]}") began=$SECONDS
+	[ "$1" = plain ] || packages+=("${guest_packages_whole[@]}")
 	need_packages "${VS_PACKAGES_GUESTS[@]}"
 	[ -z "${VS_SLURM_TREE:-}" ] ||
 		die "the guests' slurmd is the distribution's, and Slurm here is of $VS_SLURM_TREE"
@@ -91,23 +92,18 @@ need_guests() {
 		kernel=$(guest_kernel)
 	fi
 	[ -n "$kernel" ] || die "apt knows no package linux-image-amd64"
-	key=$({ printf '%s\n' "${guest_packages[@]}" "$@"; guest_versions "$kernel"
+	key=$({ printf '%s\n' "${packages[@]}"; guest_versions "$kernel"
 		declare -f unpack_kernel make_image
 		cat "$guests_here"/{root.sh,init,vmlinux.py}; } | sha256sum | cut -c 1-16)
-	dir=$VS_CACHE/guests/$key${1:+-more}
-	VS_GUESTS=$dir
+	VS_GUESTS=$VS_CACHE/guests/$1-$key
 	export VS_GUESTS
-	[ ! -e "$dir/about" ] || return 0
+	[ ! -e "$VS_GUESTS/about" ] || return 0
 	say "building the guests' image"
-	rm -rf "$dir.new"
-	for dir in "$VS_CACHE"/guests/*; do
-		case $dir${1:+/} in *-more | *[!e]/) continue ;; esac
-		rm -rf "$dir"
-	done
+	rm -rf "$VS_CACHE/guests/$1"-*
 	dir=$VS_GUESTS.new
 	mkdir -p "$dir"
 	run_logged "$VS_CACHE/log/guests.log" "building the guests' image" \
-		make_image "$dir" "$kernel" "${guest_packages[@]}" "$@"
+		make_image "$dir" "$kernel" "${packages[@]}"
 	mv "$dir" "$VS_GUESTS"
 	say "the image took $((SECONDS - began)) s: $(du -h "$VS_GUESTS/base.ext4" | cut -f 1), $kernel"
 }
