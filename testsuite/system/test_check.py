@@ -212,7 +212,7 @@ def test_a_fault_is_found_by_its_code_alone(cluster, code, what, spoil, mend,
         assert cluster.run("svf", "check", code).returncode == \
             (code in HARD)
         assert cluster.run("svf", "check", "--strict", what).returncode == 1
-        assert cluster.run("svf", "check", "no-such").returncode == 0
+        assert cluster.run("svf", "check", "no-such").returncode == 2
     finally:
         cluster.do(**mend)
     wait_for("it is mended", 20, lambda: findings(cluster) == [])
