@@ -62,7 +62,7 @@ def test_one_sees_what_goes_on(cluster):
                           and cells(s, "esx02") == "#..." and "vCenter up" in s
                           and "QUEUE: 0 jobs waiting" in s)
             t.wait_screen("a drained host", lambda s: re.search(
-                r"^esx03 +drain(?:ed|ing) +0/6 +vmnic4 --  vmnic6 ----", s, re.M) and
+                r"^esx03 +DRAIN(?:ED|ING) +0/6 +vmnic4 --  vmnic6 ----", s, re.M) and
                 "fan replaced" in s)
         job = Held(cluster, "-N2")
         for t in both:
@@ -156,10 +156,10 @@ def test_keys_resize_and_help(cluster):
         t.wait_screen("two seconds later", lambda s: re.search(
             r"^ svf top .*? (\d\d:\d\d:\d\d)", s)[1] > at[:6] +
             f"{min(59, int(at[6:]) + 2):02d}" or int(at[6:]) > 56)
-        assert "up" in host_line(t.screen(), "esx02")
+        assert "UP" in host_line(t.screen(), "esx02")
         t.type("p")
         t.wait_screen("no pause", lambda s: "PAUSED" not in s and
-                      "drain" in host_line(s, "esx02"))
+                      "DRAIN" in host_line(s, "esx02"))
         t.type("q")
         assert t.end() == 0
     cluster.must("svf", "host", "resume", E2)
@@ -168,13 +168,13 @@ def test_keys_resize_and_help(cluster):
 def test_it_asks_when_it_is_told_to_and_so_often(cluster):
     with Screen(cluster, "svf", "top", "--iterate=600") as t:
         t.wait_screen("the hosts", lambda s: "every 600 s" in s and
-                      " up " in host_line(s, "esx02"))
+                      " UP " in host_line(s, "esx02"))
         cluster.must("svf", "host", "drain", E2, "x")
         t.type("/esx02\n")
         t.wait_screen("a key is heard", lambda s: "n next" in s)
-        assert " up " in host_line(t.screen(), "esx02")
+        assert " UP " in host_line(t.screen(), "esx02")
         t.type(" ")
-        t.wait_screen("what is so now", lambda s: "drain" in
+        t.wait_screen("what is so now", lambda s: "DRAIN" in
                       host_line(s, "esx02"))
         t.type("q")
         assert t.end() == 0
