@@ -156,7 +156,7 @@ def take_infiniband(cluster):
     for h in cluster.state()["hosts"]:
         for pf in h["pfs"]:
             for _ in range((pf["vfs"] - pf["used"]) *
-                           (pf["network"] == "dvs-ib")):
+                           (pf["switch"] == "dvs-ib")):
                 n += 1
                 cluster.do("addVm", spec={
                     "name": f"other{n:03d}", "folder": "", "host": h["name"],

@@ -45,7 +45,7 @@ def test_an_infiniband_constraint_gets_infiniband_vfs(cluster):
                                           script=REPORT))
     assert seen(out) == {("vm004", "sriov-ib"), ("vm005", "sriov-ib")}
     pfs = {pf["id"]: pf["used"] for h in cluster.state()["hosts"]
-           for pf in h["pfs"] if pf["network"] == "dvs-ib"}
+           for pf in h["pfs"] if pf["switch"] == "dvs-ib"}
     assert pfs == {"0000:af:00.0": 1}
 
 

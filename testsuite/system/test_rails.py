@@ -41,7 +41,7 @@ def make_cluster():
 
 def used(c):
     return {(h["name"][:5], pf["id"]): pf["used"] for h in c.state()["hosts"]
-            for pf in h["pfs"] if pf["network"] == "dvs-roce"}
+            for pf in h["pfs"] if pf["switch"] == "dvs-roce"}
 
 
 def node(c, name):

@@ -32,7 +32,7 @@ def make_cluster():
 
 def host_line(screen, name):
     found = re.search(rf"^{name} .*?(?= \| |$)", screen, re.M)
-    return found and found[0].rstrip()
+    return found[0].rstrip() if found else ""
 
 
 def cells(screen, name, pf="vmnic4"):
