@@ -5,7 +5,7 @@
  * slurm-vsphere-port check LAYER DEVICE/PORT/ACTIVE_MTU/GID_INDEX/GID[/GUIDS]...
  * slurm-vsphere-port reseed DEVICE
  *
- * wait: until the card's RDMA port is ACTIVE with what is asked for; prints what
+ * wait: until the NIC's RDMA port is ACTIVE with what is asked for; prints what
  * it found, a line KEY VALUE each. check: are ports as they were, at once.
  * reseed: an instant clone's kernel draws other random numbers than its parent:
  * standard input goes to DEVICE (/dev/urandom), whose generator is seeded again.

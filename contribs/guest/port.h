@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slurm-vsphere-port: is the RDMA port of this node's card what it should be?
+ * slurm-vsphere-port: is the RDMA port of this node's NIC what it should be?
  * Asked of libibverbs alone, by the guest's script at boot and by prep/vsphere
  * before a job. An error's code says what next: VS_E_RETRY may pass by itself,
  * VS_E_CONFIG will not.
@@ -16,7 +16,7 @@
 
 #define PORT_GIDS 1024		/* of a device that we look at */
 
-/* The GID that a RoCE card must have. */
+/* The GID that a RoCE NIC must have. */
 enum port_need {
 	PORT_NEED_V2,		/* any of RoCE v2 */
 	PORT_NEED_IPV4,		/* of whatever IPv4 address: DHCP gives it */
@@ -25,7 +25,7 @@ enum port_need {
 
 struct port_want {
 	const char *root;	/* before /sys, "" but in tests */
-	const char *netdev;	/* the card's interface */
+	const char *netdev;	/* the NIC's interface */
 	unsigned int ifindex;	/* its number, 0: not known */
 	uint8_t mac[6];
 	uint8_t layer;		/* IBV_LINK_LAYER_ETHERNET or _INFINIBAND */
@@ -36,7 +36,7 @@ struct port_want {
 
 struct port_seen {
 	char device[64];
-	int port;		/* 0: no port is the card's yet */
+	int port;		/* 0: no port is the NIC's yet */
 	struct ibv_port_attr attr;
 	uint64_t node_guid;	/* host order, as the next */
 	uint64_t port_guid;

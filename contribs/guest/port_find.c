@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The card's RDMA device and port by libibverbs, and the wait for it. Of /sys
+ * The NIC's RDMA device and port by libibverbs, and the wait for it. Of /sys
  * nothing is read but which function of which device an interface is (links).
  *
  * Rules: a device that is open is closed again; each wait has an end; changes
@@ -61,7 +61,7 @@ static uint64_t port_guid(struct ibv_context *ctx, int port)
 
 /*
  * The port whose GIDs are of the interface, or whose GUID is made of the MAC;
- * of a device that is the card's own, the only one. 0: none.
+ * of a device that is the NIC's own, the only one. 0: none.
  */
 static int port_of(const struct port_want *want, struct ibv_context *ctx,
 		   const struct table *t, bool own)
@@ -143,7 +143,7 @@ static int none_of_it(const struct port_want *want, int count,
 {
 	if (count)
 		return vs_err_set(err, VS_E_RETRY,
-			"%s has no RDMA device, though others are there (%d): RDMA is off for its VF, or the card's driver in the template is too old",
+			"%s has no RDMA device, though others are there (%d): RDMA is off for its VF, or the NIC's driver in the template is too old",
 			want->netdev, count);
 	if (kernel_has_any(want->root))
 		return vs_err_set(err, VS_E_RETRY,
@@ -191,7 +191,7 @@ int port_look(const struct port_want *want, struct port_seen *seen,
 	memset(seen, 0, sizeof(*seen));
 	memset(err, 0, sizeof(*err));
 	*async = NULL;
-	/* The card's own first: opening others may fail for their own reasons. */
+	/* The NIC's own first: opening others may fail for their own reasons. */
 	for (int own = 1; own >= 0 && !rc; own--)
 		for (int i = 0; i < count && !rc; i++)
 			if (same_function(want, list[i]) == !!own)
@@ -273,7 +273,7 @@ static int check_open(uint8_t layer, const struct port_spec *spec,
 	     !memcmp(&gid, &spec->gid, sizeof(gid))))
 		return 0;
 	return vs_err_set(err, VS_E_RETRY,
-		"%s port %d has another GID at index %d than at boot: the card's address was changed or taken away",
+		"%s port %d has another GID at index %d than at boot: the NIC's address was changed or taken away",
 		spec->device, spec->port, spec->gid_index);
 }
 

@@ -216,7 +216,7 @@ static int judge_mtu(const struct port_want *want, const struct port_seen *seen,
 		"%s port %d has active_mtu %d, for MTU %d it should be %d: %s",
 		seen->device, seen->port, is, want->mtu, least,
 		want->layer == IBV_LINK_LAYER_ETHERNET ?
-		"the card did not take the MTU; look at the MTU of switch and PF" :
+		"the NIC did not take the MTU; look at the MTU of switch and PF" :
 		"look at the subnet manager's partition (opensm: mtu 5 is 4096), or set a smaller MTU in vsphere.conf");
 }
 

@@ -150,7 +150,7 @@ static struct make usual(struct probe *p)
 {
 	const struct host *h = host_for(p, 0);
 
-	return (struct make) { .name = "probe-check", .card = h != NULL,
+	return (struct make) { .name = "probe-check", .nic = h != NULL,
 		.host = h ? h->moid : p->source_host };
 }
 
@@ -187,11 +187,11 @@ static struct json_object *config_of(struct json_object *clone_take)
 static void q_checkclone(struct probe *p, struct answer *a)
 {
 	struct make m = usual(p);
-	bool card = m.card;
+	bool nic = m.nic;
 	int n;
 
-	m.card = false;
-	n = check_clone(p, a, "a clone without a card", vm_clone_body(p, &m));
+	m.nic = false;
+	n = check_clone(p, a, "a clone without a NIC", vm_clone_body(p, &m));
 	if (n >= 0)
 		judge(a, !n);
 	m.mac = OTHER_MAC;
@@ -199,12 +199,12 @@ static void q_checkclone(struct probe *p, struct answer *a)
 			vm_clone_body(p, &m));
 	if (n >= 0)
 		judge(a, !n);
-	if (!card) {
+	if (!nic) {
 		saw(a, "no host has a free VF on network %s", p->o.network);
 		return;
 	}
-	m.card = true;
-	n = check_clone(p, a, "with a SR-IOV card in the clone",
+	m.nic = true;
+	n = check_clone(p, a, "with an SR-IOV NIC in the clone",
 			vm_clone_body(p, &m));
 	if (n >= 0)
 		judge(a, !n);
@@ -213,7 +213,7 @@ static void q_checkclone(struct probe *p, struct answer *a)
 static void q_checkconfig(struct probe *p, struct answer *a)
 {
 	struct make m = usual(p);
-	int n = check_config(p, a, m.card ? "our configuration, with a card" :
+	int n = check_config(p, a, m.nic ? "our configuration, with a NIC" :
 			     "our configuration", m.host,
 			     config_of(vm_clone_body(p, &m)));
 
@@ -236,7 +236,7 @@ static void q_checkpower(struct probe *p, struct answer *a)
 
 /* ---- the template's own NIC ---------------------------------------------- */
 
-/* The template's first card, in r's document. */
+/* The template's first NIC, in r's document. */
 static struct vs_j first_nic(struct probe *p, struct reply *r)
 {
 	struct vs_j list, nic = { 0 };
@@ -273,18 +273,18 @@ static void q_portkey(struct probe *p, struct answer *a)
 
 	port = vs_j_opt(vs_j_opt(at, "backing"), "port");
 	if (r.err.code || vs_j_null(at)) {
-		saw(a, "the template's first card can't be read");
+		saw(a, "the template's first NIC can't be read");
 	} else if (vs_j_null(vs_j_opt(port, "portKey"))) {
-		saw(a, "the template's first card names no port");
+		saw(a, "the template's first NIC names no port");
 	} else {
-		saw(a, "the template's first card names port %s, %s cookie",
+		saw(a, "the template's first NIC names port %s, %s cookie",
 		    vs_j_str_or(vs_j_opt(port, "portKey"), ""),
 		    vs_j_null(vs_j_opt(port, "connectionCookie")) ?
 		    "without" : "with");
 		nic = vs_jb_copy(at);
 		vs_jb_str(nic, "addressType", "manual");
 		vs_jb_str(nic, "macAddress", OTHER_MAC);
-		m.card = false;
+		m.nic = false;
 		body = vm_clone_body(p, &m);
 		vs_jb_put(vs_jb_member(vs_jb_member(body, "spec"), "config"),
 			  "deviceChange", one_change("edit", nic));
@@ -312,15 +312,15 @@ static void q_removal(struct probe *p, struct answer *a)
 		vs_jb_int(dev, "key", key);
 		vs_jb_put(spec, "deviceChange", one_change("remove", dev));
 		n = check_config(p, a, types[i], NULL, spec);
-		/* by the card's own type at least */
+		/* by the NIC's own type at least */
 		if (i && n >= 0)
 			judge(a, !n);
 	}
 	if (!key)
-		saw(a, "the template has no card");
+		saw(a, "the template has no NIC");
 }
 
-/* ---- variants of our card ------------------------------------------------ */
+/* ---- variants of our NIC ------------------------------------------------ */
 
 /* fn for each device that the configuration in a clone's body adds. */
 static void each_device(struct json_object *body,
@@ -356,15 +356,15 @@ static void q_connectable(struct probe *p, struct answer *a)
 	struct json_object *body;
 	int without, with;
 
-	if (!m.card) {
+	if (!m.nic) {
 		saw(a, "no host has a free VF on network %s", p->o.network);
 		return;
 	}
-	without = check_clone(p, a, "a card as we send it",
+	without = check_clone(p, a, "a NIC as we send it",
 			      vm_clone_body(p, &m));
 	body = vm_clone_body(p, &m);
 	each_device(body, connect, NULL);
-	with = check_clone(p, a, "a card with connectable", body);
+	with = check_clone(p, a, "a NIC with connectable", body);
 	if (without >= 0 && with >= 0)
 		judge(a, !without);
 }
@@ -406,26 +406,26 @@ static char *standard_of(struct probe *p, const char *host, char **name)
 static void q_standard(struct probe *p, struct answer *a)
 {
 	static const struct { int kind; const char *what; } kinds[] = {
-		{ VS_VC_NET_SRIOV, "a SR-IOV card there" },
-		{ VS_VC_NET_VMXNET3, "a VMXNET3 card there" },
+		{ VS_VC_NET_SRIOV, "an SR-IOV NIC there" },
+		{ VS_VC_NET_VMXNET3, "a VMXNET3 NIC there" },
 	};
 	struct make m = usual(p);
 	VS_FREE char *name = NULL;
 	VS_FREE char *moid = standard_of(p, m.host, &name);
-	struct vs_vc_nic_spec card = { .network = moid };
+	struct vs_vc_nic_spec nic = { .network = moid };
 
 	if (!moid || !name) {
 		saw(a, "the host has no standard network, so there is none to ask about: name another host's cluster, or add a port group to a standard switch");
 		return;
 	}
 	alias_add(p, name, "network");
-	m.card = true;
-	m.as = &card;
+	m.nic = true;
+	m.as = &nic;
 	for (size_t i = 0; i < VS_COUNT(kinds); i++) {
 		struct json_object *body;
 		int n;
 
-		card.kind = kinds[i].kind;
+		nic.kind = kinds[i].kind;
 		body = vm_clone_body(p, &m);
 		each_device(body, name_network, name);
 		n = check_config(p, a, kinds[i].what, m.host, config_of(body));
@@ -462,11 +462,11 @@ static void q_mactwice(struct probe *p, struct answer *a)
 				    ""));
 	reply_free(&r);
 	if (!*mac) {
-		saw(a, "the template has no card");
+		saw(a, "the template has no NIC");
 		return;
 	}
 	m.mac = mac;
-	m.card = false;
+	m.nic = false;
 	n = check_clone(p, a, "a manual address that a VM has",
 			vm_clone_body(p, &m));
 	if (n >= 0)
@@ -510,7 +510,7 @@ static void q_instant(struct probe *p, struct answer *a)
 	vs_jb_free(nic);
 	vs_jb_ref(body, "vm", "VirtualMachine", p->source);
 	/* The template is off: an objection to that is certain. */
-	n = check(p, a, "an instant clone that edits a card", PROVISION,
+	n = check(p, a, "an instant clone that edits a NIC", PROVISION,
 		  "CheckInstantClone_Task", body);
 	if (n != -1)
 		judge(a, n != 0);
@@ -518,14 +518,14 @@ static void q_instant(struct probe *p, struct answer *a)
 
 /* ---- devices of other kinds ---------------------------------------------- */
 
-static void check_card(struct probe *p, struct answer *a, const char *what,
-		       const struct vs_vc_nic_spec *card)
+static void check_nic(struct probe *p, struct answer *a, const char *what,
+		       const struct vs_vc_nic_spec *nic)
 {
 	struct make m = usual(p);
 	int n;
 
-	m.card = true;
-	m.as = card;
+	m.nic = true;
+	m.as = nic;
 	n = check_config(p, a, what, m.host, config_of(vm_clone_body(p, &m)));
 	if (n >= 0)
 		judge(a, !n);
@@ -537,24 +537,24 @@ static void check_offers(struct probe *p, struct answer *a, struct vs_j target)
 	struct vs_j dyn = vs_j_at(vs_j_opt(target, "dynamicPassthrough"), 0);
 	struct vs_j dvx = vs_j_at(vs_j_opt(target, "dvxClassInfo"), 0);
 	struct vs_j gpu = vs_j_at(vs_j_opt(target, "vgpuProfileInfo"), 0);
-	struct vs_vc_nic_spec card = { .kind = VS_VC_PCI_DYNAMIC };
+	struct vs_vc_nic_spec nic = { .kind = VS_VC_PCI_DYNAMIC };
 
 	if (vs_j_len(vs_j_opt(target, "dynamicPassthrough"))) {
-		card.vendor = (int)vs_j_int_or(vs_j_opt(dyn, "vendorId"), 0);
-		card.device = (int)vs_j_int_or(vs_j_opt(dyn, "deviceId"), 0);
-		check_card(p, a, "a dynamic DirectPath device", &card);
+		nic.vendor = (int)vs_j_int_or(vs_j_opt(dyn, "vendorId"), 0);
+		nic.device = (int)vs_j_int_or(vs_j_opt(dyn, "deviceId"), 0);
+		check_nic(p, a, "a dynamic DirectPath device", &nic);
 	}
 	if (vs_j_len(vs_j_opt(target, "dvxClassInfo"))) {
-		card = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_DVX,
+		nic = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_DVX,
 			.label = vs_j_str_or(vs_j_opt(vs_j_opt(dvx,
 				"deviceClass"), "key"), "") };
-		check_card(p, a, "a DVX device without parameters", &card);
+		check_nic(p, a, "a DVX device without parameters", &nic);
 	}
 	if (vs_j_len(vs_j_opt(target, "vgpuProfileInfo"))) {
-		card = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_VGPU,
+		nic = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_VGPU,
 			.label = vs_j_str_or(vs_j_opt(gpu, "profileName"),
 					     "") };
-		check_card(p, a, "a vGPU", &card);
+		check_nic(p, a, "a vGPU", &nic);
 	}
 }
 
@@ -565,7 +565,7 @@ static void q_backings(struct probe *p, struct answer *a)
 		.portgroup_key = p->portgroup_key };
 	struct reply r, t;
 
-	check_card(p, a, "a PVRDMA card", &rdma);
+	check_nic(p, a, "a PVRDMA NIC", &rdma);
 	if (ask_get(p, &r, "ClusterComputeResource", p->cluster,
 		    "environmentBrowser")) {
 		saw_err(a, "environmentBrowser", &r.err);
@@ -583,15 +583,15 @@ static void q_backings(struct probe *p, struct answer *a)
 
 /* In the order of their risk: what would break first contact comes first. */
 const struct question check_questions[] = {
-	{ "transcoder", READ, "How does VMware's own transcoder (8.0 U2 and later) write faults, boxed values and cards in JSON?",
+	{ "transcoder", READ, "How does VMware's own transcoder (8.0 U2 and later) write faults, boxed values and NICs in JSON?",
 	  NULL, "any of these forms is understood; a recording has them",
 	  q_transcoder },
 	{ "faultform", READ, "In which form do a task's error, a property that may not be read and a task's result come?",
 	  NULL, "flat or nested, plain or boxed: all are understood",
 	  q_faultform },
-	{ "checkclone", READ, "Would vCenter clone the template by our specs: plain, with the template's NIC given an address, with a SR-IOV card?",
+	{ "checkclone", READ, "Would vCenter clone the template by our specs: plain, with the template's NIC given an address, with an SR-IOV NIC?",
 	  NULL, "CheckClone_Task has no objection", q_checkclone },
-	{ "checkconfig", READ, "Would it take our configuration with a card, on a host with a free VF?",
+	{ "checkconfig", READ, "Would it take our configuration with a NIC, on a host with a free VF?",
 	  NULL, "CheckVmConfig_Task has no objection", q_checkconfig },
 	{ "checkpower", READ, "What does CheckPowerOn_Task say of the template?",
 	  NULL, "a fault, flat or nested, or no objection: each can be read",
@@ -599,20 +599,20 @@ const struct question check_questions[] = {
 	{ "portkey", READ, "Does the template's NIC name a distributed port, and may a clone name it too?",
 	  NULL, "it may not: switch and port group are all that is sent",
 	  q_portkey },
-	{ "connectable", READ, "May the account clone with a card that has connectable, and without?",
+	{ "connectable", READ, "May the account clone with a NIC that has connectable, and without?",
 	  NULL, "as slurm-vsphere sends it, it may", q_connectable },
-	{ "standard", READ, "Is a card on a standard network taken by the network's name?",
+	{ "standard", READ, "Is a NIC on a standard network taken by the network's name?",
 	  NULL, "it is", q_standard },
 	{ "capacity", READ, "Is what hosts say of their own needs (systemResources) what the cluster has for VMs?",
 	  NULL, "never more than the cluster has, and at most 3 % less",
 	  q_capacity },
 	{ "emptypost", READ, "Is a POST without a body taken with a Content-Type and without?",
 	  NULL, "both are", q_emptypost },
-	{ "removal", READ, "May a card be removed as a VirtualDevice, or only by its own type?",
+	{ "removal", READ, "May a NIC be removed as a VirtualDevice, or only by its own type?",
 	  NULL, "by its own type it may", q_removal },
-	{ "linked", READ, "Would it make a linked clone with a card from the template's snapshot?",
+	{ "linked", READ, "Would it make a linked clone with a NIC from the template's snapshot?",
 	  NULL, "it would", q_linked },
-	{ "instant", READ, "What does CheckInstantClone_Task say to a spec that edits a card?",
+	{ "instant", READ, "What does CheckInstantClone_Task say to a spec that edits a NIC?",
 	  NULL, "an objection, for the template is off, flat or nested",
 	  q_instant },
 	{ "backings", READ, "Would it take PVRDMA, dynamic DirectPath, DVX and vGPU devices as we write them?",
@@ -620,7 +620,7 @@ const struct question check_questions[] = {
 	{ "latency", READ, "Would it take latency sensitivity high with all memory and CPU reserved?",
 	  NULL, "it would", q_latency },
 	{ "mactwice", READ, "Is a manual MAC address refused that another VM has?",
-	  NULL, "it is, for a new card", q_mactwice },
+	  NULL, "it is, for a new NIC", q_mactwice },
 	{ "session", READ, "What does a session answer that is over (the probe's own logs out)?",
 	  NULL, "NotAuthenticated; the client logs in again", q_session },
 	{ 0 }

@@ -44,7 +44,7 @@ static const struct {
 	  "<result type=\"VirtualMachine\""
 	  " xsi:type=\"ManagedObjectReference\">vm-1</result>" XML_INFO_END,
 	  "\"_value\"", "boxed", "\"vm-1\"", "plain" },
-	{ "a SR-IOV card",
+	{ "an SR-IOV NIC",
 	  XML_OBJECT("VirtualSriovEthernetCard") "<key>-101</key>"
 	  "<backing xsi:type=\"VirtualEthernetCardDistributedVirtualPort"
 	  "BackingInfo\"><port><switchUuid>switch</switchUuid>"

@@ -112,16 +112,16 @@ struct vm *vm_get(struct probe *p, const char *moid)
 	return NULL;
 }
 
-static void take_cards(struct vm *to, const struct vs_vc_vm *v)
+static void take_nics(struct vm *to, const struct vs_vc_vm *v)
 {
-	to->has_card = false;
-	for (size_t i = 0; i < v->ncards && !to->has_card; i++) {
-		if (v->cards[i].kind != VS_NIC_SRIOV)
+	to->has_nic = false;
+	for (size_t i = 0; i < v->nnics && !to->has_nic; i++) {
+		if (v->nics[i].kind != VS_NIC_SRIOV)
 			continue;
-		to->has_card = true;
-		vs_str_replace(&to->pci, v->cards[i].pci);
-		to->automatic = v->cards[i].automatic;
-		to->mtu_change = v->cards[i].mtu_change_allowed;
+		to->has_nic = true;
+		vs_str_replace(&to->pci, v->nics[i].pci);
+		to->automatic = v->nics[i].automatic;
+		to->mtu_change = v->nics[i].mtu_change_allowed;
 	}
 }
 
@@ -168,7 +168,7 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 		to->is_template = v->is_template;
 	}
 	if (v->has & VS_VC_VM_NICS)
-		take_cards(to, v);
+		take_nics(to, v);
 }
 
 static void vm_wipe(struct vm *v)

@@ -43,7 +43,7 @@ static const struct row {
 	{ "--pool", "NAME", AT(pool), VS_SCOPE_CLUSTER, "ResourcePool", false,
 	  "" },
 	{ "--network", "NAME", AT(network), VS_SCOPE_ADAPTER, "Network", true,
-	  "with SR-IOV, for the cards" },
+	  "with SR-IOV, for the NICs" },
 	{ "--template", "NAME", AT(template_name), VS_SCOPE_PARTITION,
 	  "Template", true, "small; it is cloned, never changed" },
 	{ "--only", "IDS", AT(only), 0, NULL, false,

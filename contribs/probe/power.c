@@ -12,11 +12,11 @@
 #include "util/time.h"
 #include "vcenter/transport/fault.h"
 
-/* A VM with a card on a host's PF, or where vCenter wants it. */
-static const char *make_card(struct probe *p, const struct host *h,
+/* A VM with a NIC on a host's PF, or where vCenter wants it. */
+static const char *make_nic(struct probe *p, const struct host *h,
 			     const char *pci, struct answer *a)
 {
-	struct make m = { .host = h->moid, .card = true, .pci = pci };
+	struct make m = { .host = h->moid, .nic = true, .pci = pci };
 
 	return vm_make(p, &m, a);
 }
@@ -58,7 +58,7 @@ static void q_automatic(struct probe *p, struct answer *a)
 		pfs += pf_reaches(p, h, k);
 	vms = pfs > 1 ? 2 : 1;		/* do two go to one PF? */
 	for (size_t i = 0; h && i < vms; i++) {
-		moid[i] = make_card(p, h, NULL, a);
+		moid[i] = make_nic(p, h, NULL, a);
 		if (!moid[i] || !vm_switch(p, moid[i], true, a))
 			continue;
 		judge(a, link_until(p, has_pf, (void *)moid[i],
@@ -82,7 +82,7 @@ static void q_automatic(struct probe *p, struct answer *a)
 static void q_order(struct probe *p, struct answer *a)
 {
 	struct host *h = need_host(p, 0, a);
-	const char *moid = h ? make_card(p, h, NULL, a) : NULL;
+	const char *moid = h ? make_nic(p, h, NULL, a) : NULL;
 
 	for (int on = 1; moid && on >= 0; on--) {
 		struct op *op = vm_power(p, moid, on, NULL);
@@ -112,7 +112,7 @@ static void q_host(struct probe *p, struct answer *a)
 {
 	struct host *from = need_host(p, 0, a);
 	struct host *to = from ? need_host(p, 1, a) : NULL;
-	const char *moid = to ? make_card(p, from, NULL, a) : NULL;
+	const char *moid = to ? make_nic(p, from, NULL, a) : NULL;
 	struct op *op;
 	const struct vm *vm;
 	struct reply r;
@@ -170,7 +170,7 @@ static bool find_fillable(struct probe *p, struct full *f)
 /* A clone that is to be switched on by its own task, on a full PF. */
 static void clone_on(struct probe *p, const struct full *f, struct answer *a)
 {
-	struct make m = { .host = f->h->moid, .card = true,
+	struct make m = { .host = f->h->moid, .nic = true,
 			  .pci = f->h->pfs[f->pf].pci, .name = "probe-on" };
 	struct json_object *body = vm_clone_body(p, &m);
 	struct op *op;
@@ -269,7 +269,7 @@ static void q_shortage(struct probe *p, struct answer *a)
 	}
 	pci = f.h->pfs[f.pf].pci;
 	for (; n <= f.room; n++) {
-		moid[n] = make_card(p, f.h, pci, a);
+		moid[n] = make_nic(p, f.h, pci, a);
 		if (!moid[n] || (n < f.room && !vm_switch(p, moid[n], true, a)))
 			break;
 	}
@@ -294,7 +294,7 @@ static void q_shortage(struct probe *p, struct answer *a)
 }
 
 const struct question power_questions[] = {
-	{ "automatic", CHANGE, "What does a card with automatic PF show, on and off?",
+	{ "automatic", CHANGE, "What does a NIC with automatic PF show, on and off?",
 	  "clones a VM (two, where a switch has several PFs), switches it on and off, removes it",
 	  "once on, the PF that was chosen; while off nothing is relied on",
 	  q_automatic },

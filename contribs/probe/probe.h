@@ -42,7 +42,7 @@ struct host {
 struct vm {
 	char *moid, *name, *folder, *host, *uuid, *power, *mark, *word, *pci;
 	char *change_version;
-	bool connected, is_template, has_card, automatic, mtu_change;
+	bool connected, is_template, has_nic, automatic, mtu_change;
 	int64_t power_ms;	/* when this power was shown */
 	int64_t word_ms;
 };
@@ -191,13 +191,13 @@ struct op *ask_task(struct probe *p, const char *type, const char *moid,
 struct make {			/* how a VM is to be made */
 	const char *name;	/* NULL: the next one */
 	const char *host;	/* moid */
-	bool card;
+	bool nic;
 	const char *pci;	/* NULL: automatic */
 	const char *uuid;	/* NULL: random */
 	const char *mac;	/* of the template's NIC, NULL: as it is */
 	const char *snapshot;	/* linked clone of it, NULL: a full one */
 	int latency_mhz;	/* sensitivity high, this reserved; 0: normal */
-	const struct vs_vc_nic_spec *as;	/* the card, NULL: SR-IOV on our
+	const struct vs_vc_nic_spec *as;	/* the NIC, NULL: SR-IOV on our
 						 * network */
 };
 /* The body of CloneVM_Task, for a call by hand. */
@@ -227,7 +227,7 @@ bool vms_end(struct probe *p);
  * one at all); NULL: there is none. */
 struct host *host_for(struct probe *p, size_t n);
 bool pf_reaches(const struct probe *p, const struct host *h, size_t pf);
-/* Cards of VMs that are on that may be on this PF. */
+/* NICs of VMs that are on that may be on this PF. */
 int pf_used(const struct probe *p, const struct host *h, size_t pf);
 
 /* ---- report.c ------------------------------------------------------------------ */

@@ -188,13 +188,13 @@ static void host_binding(struct probe *p, struct answer *a,
 			 const struct host *h, struct vs_j config)
 {
 	struct vs_j list = vs_j_opt(config, "assignableHardwareBinding");
-	int cards = 0;
+	int nics = 0;
 
 	for (size_t k = 0; k < h->npfs; k++)
-		cards += pf_reaches(p, h, k) ? pf_used(p, h, k) : 0;
-	saw(a, "%s: %zu bindings, %d SR-IOV cards are on", h->name,
-	    vs_j_len(list), cards);
-	if (cards)
+		nics += pf_reaches(p, h, k) ? pf_used(p, h, k) : 0;
+	saw(a, "%s: %zu bindings, %d SR-IOV NICs are on", h->name,
+	    vs_j_len(list), nics);
+	if (nics)
 		judge(a, vs_j_len(list) == 0);
 }
 
@@ -306,8 +306,8 @@ const struct question read_questions[] = {
 	{ "ports", READ, "How do active PFs show: link, RDMA, VFs?", NULL,
 	  "InfiniBand ports show as NICs without link (linkSpeed unset); link is no criterion",
 	  q_ports },
-	{ "binding", READ, "Does config.assignableHardwareBinding list the VFs of SR-IOV cards?",
-	  NULL, "it does not: VFs in use are counted by the VMs' cards", q_binding },
+	{ "binding", READ, "Does config.assignableHardwareBinding list the VFs of SR-IOV NICs?",
+	  NULL, "it does not: VFs in use are counted by the VMs' NICs", q_binding },
 	{ "pool", READ, "Which PFs are in a switch's device pool, so that vCenter can choose the PF?",
 	  NULL, "a PF that is an uplink of a switch is in its pool", q_pool },
 	{ "size", READ, "How large are a host's properties?", NULL,

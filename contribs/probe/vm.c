@@ -19,18 +19,18 @@ static const char *first_host(struct probe *p)
 	return h ? h->moid : p->source_host;
 }
 
-/* A throw-away VM with a card where the network has a PF. */
+/* A throw-away VM with a NIC where the network has a PF. */
 static const char *make_one(struct probe *p, struct answer *a)
 {
 	struct make m = { .host = first_host(p),
-			  .card = host_for(p, 0) != NULL };
+			  .nic = host_for(p, 0) != NULL };
 
 	return vm_make(p, &m, a);
 }
 
 static void q_clone(struct probe *p, struct answer *a)
 {
-	struct make m = { .host = first_host(p), .card = true };
+	struct make m = { .host = first_host(p), .nic = true };
 	int64_t began = vs_now_ms();
 	char uuid[VS_UUID_LEN];
 	const struct vm *vm;
@@ -47,12 +47,12 @@ static void q_clone(struct probe *p, struct answer *a)
 	if (!moid)
 		return;
 	vm = vm_get(p, moid);
-	saw(a, "cloned in %lld ms; card %s, its uuid %s, guest may change the MTU: %s, host as asked: %s",
-	    (long long)(vs_now_ms() - began), vm->has_card ? "there" : "MISSING",
+	saw(a, "cloned in %lld ms; NIC %s, its uuid %s, guest may change the MTU: %s, host as asked: %s",
+	    (long long)(vs_now_ms() - began), vm->has_nic ? "there" : "MISSING",
 	    vm->uuid && !strcasecmp(vm->uuid, uuid) ? "kept" : "replaced",
 	    vm->mtu_change ? "yes" : "no",
 	    vm->host && !strcmp(vm->host, m.host) ? "yes" : "no");
-	judge(a, vm->has_card && vm->mtu_change && vm->uuid && vm->host &&
+	judge(a, vm->has_nic && vm->mtu_change && vm->uuid && vm->host &&
 	      !strcasecmp(vm->uuid, uuid) && !strcmp(vm->host, m.host));
 	vm_end(p, moid);
 }
@@ -242,10 +242,10 @@ static void q_relocate(struct probe *p, struct answer *a)
 			      &op->err) < 0)
 		op->done = true;
 	if (op_good(p, op))
-		saw(a, "a VM with a card, off, moved in %lld ms",
+		saw(a, "a VM with a NIC, off, moved in %lld ms",
 		    (long long)(op->done_ms - op->sent_ms));
 	else
-		saw_err(a, "a VM with a card, off, can't move", &op->err);
+		saw_err(a, "a VM with a NIC, off, can't move", &op->err);
 	judge(a, !op->err.code);
 	vm_end(p, moid);
 }
@@ -302,7 +302,7 @@ static void q_result(struct probe *p, struct answer *a)
 }
 
 const struct question vm_questions[] = {
-	{ "clone", CHANGE, "Does a clone take a SR-IOV card, our mark and our uuid in one step?",
+	{ "clone", CHANGE, "Does a clone take an SR-IOV NIC, our mark and our uuid in one step?",
 	  "clones a VM, removes it",
 	  "it does, and shows all of them; the guest may change the MTU", q_clone },
 	{ "result", CHANGE, "How does the task of a clone name its VM?",
@@ -322,7 +322,7 @@ const struct question vm_questions[] = {
 	{ "guestinfo", CHANGE, "Is a guestinfo key streamed when it changes?",
 	  "clones a VM, sets guestinfo.slurm.state, removes it",
 	  "the keyed path of extraConfig is delivered", q_guestinfo },
-	{ "relocate", CHANGE, "May a VM with a SR-IOV card that is off be moved to another host?",
+	{ "relocate", CHANGE, "May a VM with an SR-IOV NIC that is off be moved to another host?",
 	  "clones a VM, relocates it to a second host, removes it",
 	  "it may, in one call", q_relocate },
 	{ "parallel", CHANGE, "Do clones from one template run side by side?",

@@ -170,7 +170,7 @@ size_t vms_ours(const struct probe *p)
 
 struct clone {
 	struct vs_vc_clone c;
-	struct vs_vc_nic_spec card;
+	struct vs_vc_nic_spec nic;
 	struct vs_vc_kv kv[2];
 	char uuid[VS_UUID_LEN], name[32];
 	char *mark;
@@ -192,23 +192,23 @@ static void clone_fill(struct probe *p, const struct make *m, struct clone *c)
 	vs_strlcpy(mark.uuid, c->uuid, sizeof(mark.uuid));
 	c->mark = vs_owner_tag_format(&mark);
 	c->kv[0] = (struct vs_vc_kv){ VS_KEY_OWNER, c->mark };
-	c->card = (struct vs_vc_nic_spec){ .kind = VS_VC_NET_SRIOV,
+	c->nic = (struct vs_vc_nic_spec){ .kind = VS_VC_NET_SRIOV,
 		.network = p->network, .network_name = p->o.network,
 		.switch_uuid = p->switch_uuid,
 		.portgroup_key = p->portgroup_key, .pci = m->pci,
 		.mtu_change_allowed = true };
 	if (m->as)
-		c->card = *m->as;
+		c->nic = *m->as;
 	c->c = (struct vs_vc_clone){ .source = p->source, .folder = p->folder,
 		.name = c->name, .uuid = c->uuid, .pool = p->pool,
 		.host = m->host, .datastore = p->store,
 		.snapshot = m->snapshot,
 		.hw = { .vcpus = 1, .memory_mb = p->o.memory_mb,
-			.memory_locked = m->card || m->latency_mhz, .exact = true,
+			.memory_locked = m->nic || m->latency_mhz, .exact = true,
 			.latency_high = m->latency_mhz > 0,
 			.cpu_reserved_mhz = m->latency_mhz,
 			.mgmt_mac = m->mac,
-			.cards = &c->card, .ncards = m->card,
+			.nics = &c->nic, .nnics = m->nic,
 			.extra = c->kv, .nextra = 1 } };
 }
 
@@ -411,7 +411,7 @@ int pf_used(const struct probe *p, const struct host *h, size_t pf)
 	for (size_t i = 0; i < p->nvms; i++) {
 		const struct vm *v = &p->vms[i];
 
-		if (v->has_card && v->host && v->power &&
+		if (v->has_nic && v->host && v->power &&
 		    !strcmp(v->host, h->moid) &&
 		    strcmp(v->power, "poweredOff") &&
 		    (!v->pci || !v->pci[0] || !strcmp(v->pci, h->pfs[pf].pci)))

@@ -33,7 +33,7 @@ static bool hand(struct probe *p, struct answer *a, const char *fmt,
 
 static const char *a_vm_on(struct probe *p, struct host **h, struct answer *a)
 {
-	struct make m = { .card = true };
+	struct make m = { .nic = true };
 	const char *moid;
 
 	*h = host_for(p, 0);
@@ -95,7 +95,7 @@ static void q_maintenance(struct probe *p, struct answer *a)
 	vs_vc_poll_request(p->vc);
 	task = link_until(p, sees_task, &l, 60000);
 	early = in_maintenance(p, &l);
-	saw(a, "the task is %s while a VM with a card runs there; the host says maintenance: %s",
+	saw(a, "the task is %s while a VM with a NIC runs there; the host says maintenance: %s",
 	    task ? "seen" : "not seen", early ? "yes" : "no");
 	began = vs_now_ms();
 	vm_switch(p, l.vm, false, a);
@@ -148,7 +148,7 @@ static void q_hostloss(struct probe *p, struct answer *a)
 	read_cluster(p, a, &r);
 	reply_free(&r);
 	moved = link_until(p, elsewhere, &l, patience);
-	saw(a, "HA %s: the VM with a card %s within %d s", p->ha ? "on" : "off",
+	saw(a, "HA %s: the VM with a NIC %s within %d s", p->ha ? "on" : "off",
 	    moved ? "was restarted on another host" : "was not restarted",
 	    (int)(patience / 1000));
 	judge(a, !moved);
@@ -251,11 +251,11 @@ static void q_hello(struct probe *p, struct answer *a)
 }
 
 const struct question host_questions[] = {
-	{ "maintenance", WATCH, "What is seen of a host that enters maintenance while a VM with a card runs there?",
+	{ "maintenance", WATCH, "What is seen of a host that enters maintenance while a VM with a NIC runs there?",
 	  "clones a VM, switches it on; asks you to put its host into maintenance; switches the VM off, removes it",
 	  "the task is seen at once; inMaintenanceMode turns true only after the VM is off",
 	  q_maintenance },
-	{ "hostloss", WATCH, "Does HA restart a VM with a SR-IOV card elsewhere?",
+	{ "hostloss", WATCH, "Does HA restart a VM with an SR-IOV NIC elsewhere?",
 	  "clones a VM, switches it on; asks you to let its host fail; removes it",
 	  "it does not", q_hostloss },
 	{ "restart", WATCH, "What is left after a restart of vCenter?",

@@ -108,7 +108,7 @@ static bool facts_read(struct vs_guest *g, const char *name, const char *first)
 
 /*
  * Libraries take one index for all devices. One of an IPv6 address, or another on
- * each card, is better left to what they find out themselves.
+ * each NIC, is better left to what they find out themselves.
  */
 static void gid_settle(struct vs_guest *g)
 {

@@ -14,7 +14,7 @@
 
 #define VS_GUEST_LIST 512
 
-/* Several cards: lists with commas, in the order of the cards. "": not known,
+/* Several NICs: lists with commas, in the order of the NICs. "": not known,
  * or there is none. */
 struct vs_guest {
 	bool ready;			/* a managed VM, and its script said ok */
@@ -23,7 +23,7 @@ struct vs_guest {
 	char devices[VS_GUEST_LIST];	/* "mlx5_0" */
 	char ports[VS_GUEST_LIST];	/* "mlx5_0:1" */
 	char gid_indexes[VS_GUEST_LIST], gids[VS_GUEST_LIST];
-	/* The GID index of all cards, if it is one and of IPv4 addresses. */
+	/* The GID index of all NICs, if it is one and of IPv4 addresses. */
 	char gid_index[8];
 	struct vs_assignment_place place;
 };

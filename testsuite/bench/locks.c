@@ -410,7 +410,7 @@ static bool refused_held(void)
 
 	world(NODES / HOSTS);
 	vm = fake_add_vm("other", "group-other", "host-1", true);
-	vm->has_card = true;
+	vm->has_nic = true;
 	vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
 	fake_show(vm);
 	return plan_held("plan_refused_held", WORST_BAR_US);

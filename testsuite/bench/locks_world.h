@@ -61,7 +61,7 @@ static void vm_make(int i)
 	vm = fake_add_vm(name, "group-v1", host, true);
 	mark = vs_asprintf("%s/%s/%s", c->cluster_id, name, vm->uuid);
 	vs_strlcpy(vm->mark, mark, sizeof(vm->mark));
-	vm->has_card = true;
+	vm->has_nic = true;
 	vm->kind = moves ? VS_VC_NET_VMXNET3 : VS_VC_NET_SRIOV;
 	vs_strlcpy(vm->mac, n->macs[0], sizeof(vm->mac));
 	vs_strlcpy(vm->pci, moves ? "" : "0000:3b:00.0", sizeof(vm->pci));

@@ -173,7 +173,7 @@ static void runs(struct real *r, const char *host, const char *pci, int vcpus,
 	vm->vcpus = vcpus;
 	vm->memory_mb = memory_mb;
 	if (pci)
-		w_card(vm, VS_NIC_SRIOV, pci);
+		w_nic(vm, VS_NIC_SRIOV, pci);
 }
 
 static void host_real(struct real *r, const struct x_host *x, int i)

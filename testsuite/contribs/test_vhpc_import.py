@@ -88,7 +88,7 @@ SAMPLES = {
         "PartitionName=pvrdma-vm Adapter=pvrdma Template=vhpc_clone LatencySensitivity=high\n",
         "#NodeName=pvrdma-vm[1-8] CPUs=10 RealMemory=49400 Features=pvrdma State=CLOUD\n",
         "#PartitionName=pvrdma-vm Nodes=pvrdma-vm[1-8] Default=YES\n",
-        "# note: port_group vHPC-PG-VMNetwork: the first card is the template's own",
+        "# note: port_group vHPC-PG-VMNetwork: the first NIC is the template's own",
         "# note: switch pvrdma-dvs: "],
     "cluster-simple.conf": [
         "Datacenter=HPC_Datacenter\n", "VSphereCluster=HPC_Cluster\n",

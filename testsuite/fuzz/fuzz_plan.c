@@ -257,7 +257,7 @@ static void gang_hold(struct run *r, const struct gang *g)
 		const struct vs_place_node *n = &g->node[i];
 		const struct m_class *c = &r->m.cls[g->cls[i]];
 		int at = host_number(n->host);
-		struct m_held had[CARDS] = { 0 };
+		struct m_held had[NICS] = { 0 };
 
 		for (int k = 0; k < n->npfs; k++)
 			had[k] = (struct m_held) {
@@ -265,8 +265,8 @@ static void gang_hold(struct run *r, const struct gang *g)
 						 n->host->pfs].bus,
 				n->pf_automatic };
 		hold_take(r, g->name[i], (struct m_hold) {
-			.host = at, .vm = NO, .ncards = n->npfs,
-			.card = { had[0], had[1], had[2] },
+			.host = at, .vm = NO, .nnics = n->npfs,
+			.nic = { had[0], had[1], had[2] },
 			.cpu = m_cpu_need(c, r->m.host[at].mhz),
 			.mem = m_mem_need(c),
 			.disk = n->exists ? 0 : c->disk,

@@ -38,11 +38,11 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	}
 	if (v->has & VS_VC_VM_DISKS)
 		touch(v->disk_dir);
-	for (size_t i = 0; i < v->ncards; i++) {
-		touch(v->cards[i].mac);
-		touch(v->cards[i].network);
-		touch(v->cards[i].switch_uuid);
-		touch(v->cards[i].pci);
+	for (size_t i = 0; i < v->nnics; i++) {
+		touch(v->nics[i].mac);
+		touch(v->nics[i].network);
+		touch(v->nics[i].switch_uuid);
+		touch(v->nics[i].pci);
 	}
 }
 

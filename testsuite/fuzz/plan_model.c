@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The naive model: plan/allocation/ledger.h's sum asked of each card and each
+ * The naive model: plan/allocation/ledger.h's sum asked of each NIC and each
  * hold, one PF at a time. Slow on purpose; never calls plan.
  */
 #include <stddef.h>
@@ -22,8 +22,8 @@ static bool switch_exists(const struct m_host *h, int sw)
 	return false;
 }
 
-static bool card_may_be_on(const struct m_host *h, int pf,
-			   const struct m_card *c)
+static bool nic_may_be_on(const struct m_host *h, int pf,
+			   const struct m_nic *c)
 {
 	switch (c->kind) {
 	case M_SRIOV:
@@ -53,10 +53,10 @@ static bool is_shown(const struct model *m, int vm)
 	       m->vm[vm].host != NO && m->host[m->vm[vm].host].there;
 }
 
-static bool has_vf_card(const struct m_vm *vm)
+static bool has_vf_nic(const struct m_vm *vm)
 {
-	for (int c = 0; c < vm->ncards; c++)
-		if (vm->card[c].kind == M_SRIOV)
+	for (int c = 0; c < vm->nnics; c++)
+		if (vm->nic[c].kind == M_SRIOV)
 			return true;
 	return false;
 }
@@ -76,7 +76,7 @@ static bool hold_may_be_on(const struct m_host *h, int pf,
 	return false;
 }
 
-/* Its VFs of this PF that no card of its VM stands for. */
+/* Its VFs of this PF that no NIC of its VM stands for. */
 static int held_on(const struct model *m, int host, int pf,
 		   const struct m_hold *d)
 {
@@ -84,17 +84,17 @@ static int held_on(const struct model *m, int host, int pf,
 	const struct m_vm *vm = is_shown(m, d->vm) ? &m->vm[d->vm] : NULL;
 	int n = 0;
 
-	for (int c = 0; c < d->ncards; c++)
-		n += hold_may_be_on(h, pf, &d->card[c]);
+	for (int c = 0; c < d->nnics; c++)
+		n += hold_may_be_on(h, pf, &d->nic[c]);
 	if (!vm)
 		return n;
 	if (d->state > 0)
-		return has_vf_card(vm) ? 0 : n;
+		return has_vf_nic(vm) ? 0 : n;
 	if (vm->host != host)
 		return n;
-	for (int c = 0; c < vm->ncards; c++)
-		n -= vm->card[c].kind == M_SRIOV &&
-		     card_may_be_on(h, pf, &vm->card[c]);
+	for (int c = 0; c < vm->nnics; c++)
+		n -= vm->nic[c].kind == M_SRIOV &&
+		     nic_may_be_on(h, pf, &vm->nic[c]);
 	return n > 0 ? n : 0;
 }
 
@@ -106,8 +106,8 @@ void m_use(const struct model *m, int host, int pf, struct m_use *out)
 	for (int v = 0; v < VMS; v++) {
 		if (!is_on(m, v) || m->vm[v].host != host)
 			continue;
-		for (int c = 0; c < m->vm[v].ncards; c++) {
-			if (!card_may_be_on(h, pf, &m->vm[v].card[c]))
+		for (int c = 0; c < m->vm[v].nnics; c++) {
+			if (!nic_may_be_on(h, pf, &m->vm[v].nic[c]))
 				continue;
 			if (m->vm[v].ours)
 				out->ours++;

@@ -12,7 +12,7 @@
 #define HOSTS 5
 #define PFS 3
 #define VMS 12
-#define CARDS 3
+#define NICS 3
 #define NODES 16
 #define CLASSES 4
 #define POOLS 2		/* one per cluster */
@@ -21,7 +21,7 @@
 
 #define NO (-1)
 
-enum m_card_kind { M_NONE, M_SRIOV, M_FIXED, M_DYNAMIC, M_VMXNET3 };
+enum m_nic_kind { M_NONE, M_SRIOV, M_FIXED, M_DYNAMIC, M_VMXNET3 };
 
 struct m_pf { int bus, sw, vfs; bool link, avoided; };
 struct m_host {
@@ -32,7 +32,7 @@ struct m_host {
 	struct m_pf pf[PFS];
 };
 /* bus NO: no address told; sw NO: no switch told */
-struct m_card { enum m_card_kind kind; int bus, sw; };
+struct m_nic { enum m_nic_kind kind; int bus, sw; };
 /* what a VM takes; pool NO: of none */
 struct m_share { bool there; int pool; int64_t cpu, mem, swap; };
 struct m_vm {
@@ -43,15 +43,15 @@ struct m_vm {
 	int64_t mem, mem_res, cpu_res;
 	bool locked;
 	struct m_share told, telling;
-	int ncards;
-	struct m_card card[CARDS];
+	int nnics;
+	struct m_nic nic[NICS];
 };
 struct m_held { int bus; bool automatic; };	/* bus NO: not told */
 struct m_hold {
 	bool there;
 	int state, host, vm;		/* vm NO */
-	int ncards;			/* 0: takes none */
-	struct m_held card[CARDS];
+	int nnics;			/* 0: takes none */
+	struct m_held nic[NICS];
 	int64_t cpu, mem, disk, swap;
 };
 /* sw: what the adapter's network is on; named: a bus, or NO */

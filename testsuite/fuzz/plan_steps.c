@@ -113,7 +113,7 @@ void do_host_gone(struct run *r)
 	r->m.host[i].there = false;
 }
 
-static void vm_cards(struct run *r, struct m_vm *m, struct vs_vm *vm)
+static void vm_nics(struct run *r, struct m_vm *m, struct vs_vm *vm)
 {
 	static const enum vs_nic_type kinds[] = {
 		[M_NONE] = VS_NIC_ETHERNET, [M_SRIOV] = VS_NIC_SRIOV,
@@ -122,10 +122,10 @@ static void vm_cards(struct run *r, struct m_vm *m, struct vs_vm *vm)
 		[M_VMXNET3] = VS_NIC_VMXNET3,
 	};
 
-	vm->ncards = m->ncards = below(r, CARDS + 1);
-	for (int c = 0; c < m->ncards; c++) {
-		struct m_card *k = &m->card[c];
-		struct vs_nic *to = &vm->cards[c];
+	vm->nnics = m->nnics = below(r, NICS + 1);
+	for (int c = 0; c < m->nnics; c++) {
+		struct m_nic *k = &m->nic[c];
+		struct vs_nic *to = &vm->nics[c];
 		int bus = below(r, PFS + 2);
 
 		memset(to, 0, sizeof(*to));
@@ -167,7 +167,7 @@ void do_vm(struct run *r)
 	vm->latency_high = m->latency = below(r, 4) == 0;
 	vm->readable = m->readable = below(r, 8) > 0;
 	vm->power = m->power = below(r, 4);
-	vm_cards(r, m, vm);
+	vm_nics(r, m, vm);
 	vs_vm_changed(&r->inv, vm);
 }
 
@@ -248,13 +248,13 @@ void hold_take(struct run *r, int node, struct m_hold m)
 {
 	struct vs_claim hold = { .cpu_mhz = m.cpu, .mem_mb = m.mem,
 				.disk_mb = m.disk, .swap_mb = m.swap,
-				.ncards = m.ncards };
+				.nvfs = m.nnics };
 
 	snprintf(hold.node, sizeof(hold.node), "n%d", node);
 	host_moid(m.host, hold.host);
-	for (int i = 0; i < m.ncards; i++) {
-		bus_pci(m.card[i].bus, 0, hold.cards[i].pf);
-		hold.cards[i].automatic = m.card[i].automatic;
+	for (int i = 0; i < m.nnics; i++) {
+		bus_pci(m.nic[i].bus, 0, hold.vfs[i].pf);
+		hold.vfs[i].automatic = m.nic[i].automatic;
 	}
 	if (m.vm != NO)
 		snprintf(hold.vm, sizeof(hold.vm), "vm-%d", m.vm);
@@ -271,13 +271,13 @@ void hold_take(struct run *r, int node, struct m_hold m)
 void do_take(struct run *r)
 {
 	int node = below(r, NODES), bus = below(r, PFS + 2);
-	struct m_hold some = { .ncards = bus ? 1 + below(r, CARDS) : 0 };
+	struct m_hold some = { .nnics = bus ? 1 + below(r, NICS) : 0 };
 
-	for (int i = 0; i < some.ncards; i++, bus = 1 + below(r, PFS + 1))
-		some.card[i] = (struct m_held) { 0x10 * bus, below(r, 2) };
+	for (int i = 0; i < some.nnics; i++, bus = 1 + below(r, PFS + 1))
+		some.nic[i] = (struct m_held) { 0x10 * bus, below(r, 2) };
 	hold_take(r, node, (struct m_hold) {
-		.host = below(r, HOSTS), .ncards = some.ncards,
-		.card = { some.card[0], some.card[1], some.card[2] },
+		.host = below(r, HOSTS), .nnics = some.nnics,
+		.nic = { some.nic[0], some.nic[1], some.nic[2] },
 		.vm = below(r, VMS + 1) - 1,
 		.cpu = 100 * below(r, 30), .mem = 50 * below(r, 30),
 		.disk = 100 * below(r, 9), .swap = 50 * below(r, 9),
@@ -286,27 +286,27 @@ void do_take(struct run *r)
 
 static void move(struct run *r, struct m_hold *m, struct vs_claim *h)
 {
-	struct vs_claim_vf shown[CARDS] = { 0 };
-	int n = below(r, CARDS + 1);
+	struct vs_claim_vf shown[NICS] = { 0 };
+	int n = below(r, NICS + 1);
 	char moid[VS_MOID_LEN];
 
 	m->host = below(r, HOSTS);
 	host_moid(m->host, moid);
-	for (int i = 0; i < m->ncards && !n; i++)
-		m->card[i].automatic = true;
+	for (int i = 0; i < m->nnics && !n; i++)
+		m->nic[i].automatic = true;
 	for (int i = 0; i < n; i++) {
 		int bus = below(r, PFS + 2);
 
-		if (i >= m->ncards)
-			m->card[i] = (struct m_held) { NO, false };
+		if (i >= m->nnics)
+			m->nic[i] = (struct m_held) { NO, false };
 		else if (!bus)
-			m->card[i].automatic = true;
+			m->nic[i].automatic = true;
 		if (bus)
-			m->card[i].bus = 0x10 * bus;
+			m->nic[i].bus = 0x10 * bus;
 		bus_pci(bus ? 0x10 * bus : NO, 0, shown[i].pf);
 	}
 	if (n)
-		m->ncards = n;
+		m->nnics = n;
 	vs_ledger_move(&r->ledger, h, moid, shown, n);
 }
 

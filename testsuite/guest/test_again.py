@@ -101,7 +101,7 @@ def test_a_vmxnet3_card_is_looked_at_as_well(vmxnet3, what):
 @pytest.mark.parametrize("state", ["down", "lowerlayerdown", "notpresent"])
 def test_a_vmxnet3_card_without_link_is_told_of(vmxnet3, state):
     (net(vmxnet3, "eth1") / "operstate").write_text(state + "\n")
-    wrong(vmxnet3, "eth1 has no link: is the card connected in vCenter")
+    wrong(vmxnet3, "eth1 has no link: is the NIC connected in vCenter")
 
 
 def test_a_link_that_nobody_knows_of_is_none_that_is_missing(vmxnet3):
@@ -114,7 +114,7 @@ def test_a_vmxnet3_card_that_boots_without_link_stops_the_node(guest):  # noqa: 
     guest.cards[1]["type"] = "vmxnet3"
     guest.info["link-layer"] = "none"
     guest.env["VM_LINK"] = "down"
-    failed(guest, guest.boot(), 1, "eth1 has no link: is the card connected",
+    failed(guest, guest.boot(), 1, "eth1 has no link: is the NIC connected",
            "(after 1 s)")
 
 
@@ -213,4 +213,4 @@ def test_ready_names_the_script_and_the_cards(roce):
     _, words = roce.ready()
     assert words["guest-check"] == str(SCRIPT.resolve())
     assert os.access(words["guest-check"], os.X_OK)
-    assert words["card"] == f"9000 {MAC} {net(roce, 'eth1')}"
+    assert words["nic"] == f"9000 {MAC} {net(roce, 'eth1')}"

@@ -150,7 +150,7 @@ def test_all_cards_of_several_are_found_in_their_order(guest):
 def test_one_card_of_several_that_is_missing_fails_the_boot(guest):
     other = two_rails(guest)
     del guest.cards[1]
-    failed(guest, guest.boot(), 1, f"no network card has the MAC {other}")
+    failed(guest, guest.boot(), 1, f"no NIC has the MAC {other}")
 
 
 def test_the_mac_may_be_written_in_capitals(guest):
@@ -183,7 +183,7 @@ def test_a_guid_with_the_local_bit_turned_is_the_cards(real):
 def test_another_guid_is_not_taken_for_the_card(guest):
     guest.info["link-layer"] = "InfiniBand"
     guest.cards[1].update(network="SRIOV-IB-PG", mac="00:50:56:01:02:04")
-    failed(guest, guest.boot(), 1, "no network card has the MAC", MAC)
+    failed(guest, guest.boot(), 1, "no NIC has the MAC", MAC)
 
 
 def test_pvrdma_is_found_though_its_ethernet_is_another_function(guest):

@@ -40,7 +40,7 @@ def test_cards_with_addresses_of_ours_are_left_alone_by_others(guest):  # noqa: 
     guest.info["address"] = "10.1.0.7/16,10.2.0.7/16"
     assert guest.boot().returncode == 0
     run = guest.dir / "root/run"
-    left = run / "systemd/network/10-slurm-vsphere-cards.network"
+    left = run / "systemd/network/10-slurm-vsphere-nics.network"
     assert left.read_text().splitlines() == [
         "[Match]", f"MACAddress={MAC} {other}", "[Link]", "Unmanaged=yes"]
     assert (run / "NetworkManager/conf.d/10-slurm-vsphere.conf").read_text() \
@@ -61,7 +61,7 @@ def test_of_mixed_cards_those_with_a_lease_stay_with_the_distribution(
     guest.info["address"] = addresses
     assert guest.boot().returncode == 0
     run = guest.dir / "root/run"
-    assert (run / "systemd/network/10-slurm-vsphere-cards.network"
+    assert (run / "systemd/network/10-slurm-vsphere-nics.network"
             ).read_text().splitlines() == [
         "[Match]", f"MACAddress={mac}", "[Link]", "Unmanaged=yes"]
     assert (run / "NetworkManager/conf.d/10-slurm-vsphere.conf").read_text() \

@@ -21,8 +21,8 @@ HEADING = {
     "ON_POOL": "Each ResourcePool (or the cluster, if none is given)",
     "ON_TEMPLATE": "Each Template",
     "ON_STORE": "The Datastore",
-    "ON_NETWORK": "Each Network, and those of the templates' own cards",
-    "ON_OWN_NETWORK": "Each Network, and those of the templates' own cards",
+    "ON_NETWORK": "Each Network, and those of the templates' own NICs",
+    "ON_OWN_NETWORK": "Each Network, and those of the templates' own NICs",
 }
 # The page's roles, and the first cells of its table of what some keys need.
 PAGE = {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the specs of a clone must say of a recorded template's devices.
 
-An edit of the first card says its type, its key, its network and the new address.
-All else of a card as it was read belongs to the template: its port and the port's
+An edit of the first NIC says its type, its key, its network and the new address.
+All else of a NIC as it was read belongs to the template: its port and the port's
 cookie (vSphere API, DistributedVirtualSwitchPortConnection), its slot, its state.
 """
 
@@ -14,7 +14,7 @@ FORBIDDEN = {"portKey", "connectionCookie", "slotInfo", "connectable", "deviceIn
 
 
 def backing(e):
-    """The card's network, without its port."""
+    """The NIC's network, without its port."""
     out = {"_typeName": reading.xsi_type(e)}
     for c in e:
         if c.tag == "port":
@@ -33,20 +33,20 @@ def device_list(vm):
     return reading.below(vm.value("config/hardware"), "device")
 
 
-def first_card(vm):
+def first_nic(vm):
     return next((d for d in device_list(vm) if d.find("addressType") is not None),
                 None)
 
 
 def edit(vm, whole, mac=MAC):
-    """The edit of the first card, [] if there is none. whole: with its network."""
-    card = first_card(vm)
-    if card is None:
+    """The edit of the first NIC, [] if there is none. whole: with its network."""
+    nic = first_nic(vm)
+    if nic is None:
         return []
-    device = {"_typeName": reading.xsi_type(card), "key": reading.number(card, "key"),
+    device = {"_typeName": reading.xsi_type(nic), "key": reading.number(nic, "key"),
               "addressType": "manual", "macAddress": mac}
-    if whole and card.find("backing") is not None:
-        device["backing"] = backing(card.find("backing"))
+    if whole and nic.find("backing") is not None:
+        device["backing"] = backing(nic.find("backing"))
     return [{"_typeName": "VirtualDeviceConfigSpec", "operation": "edit",
              "device": device}]
 
@@ -77,16 +77,16 @@ def split(changes):
             [c for c in changes if c["operation"] == "add"])
 
 
-def new_card(path, changes, added):
-    """One SR-IOV card, with a key below 0, after all else."""
+def new_nic(path, changes, added):
+    """One SR-IOV NIC, with a key below 0, after all else."""
     if not added:
         return [] if not [c for c in changes if c["operation"] == "add"] else \
-            [f"{path}: a card is added"]
+            [f"{path}: a NIC is added"]
     last = changes[-1] if changes else {}
     good = last.get("operation") == "add" and last["device"]["key"] < 0 and \
         last["device"]["_typeName"] == "VirtualSriovEthernetCard" and \
         len(split(changes)[1]) == 1
-    return [] if good else [f"{path}: its one new SR-IOV card is not the last change"]
+    return [] if good else [f"{path}: its one new SR-IOV NIC is not the last change"]
 
 
 def body(path, changes, want, added):
@@ -94,7 +94,7 @@ def body(path, changes, want, added):
     wrong = [] if have == want else [f"{path}: {have!r}, expected {want!r}"]
     wrong += [f"{path}: {name} is sent"
               for name in sorted(names_in(changes) & FORBIDDEN)]
-    return wrong + new_card(path, changes, added)
+    return wrong + new_nic(path, changes, added)
 
 
 def compare(template, in_inventory, got):

@@ -134,7 +134,7 @@ def slow(answers, paths):
 def account(entities, nets):
     """What the client's configuration named, from its own question: the root, the
     datacenter, the folder, pools, datastores, networks, and templates with the
-    networks of their cards. A network of a template that is Network= too is asked
+    networks of their NICs. A network of a template that is Network= too is asked
     for once, and is then before the template."""
     kinds = [e["type"] for e in entities]
     refs = [{"type": e["type"], "value": e["value"]} for e in entities]

@@ -11,7 +11,7 @@ import pathlib
 import xml.etree.ElementTree as ET
 
 MB = 1 << 20
-CARD_KINDS = {"VirtualSriovEthernetCard": "sriov", "VirtualVmxnet3": "vmxnet3",
+NIC_KINDS = {"VirtualSriovEthernetCard": "sriov", "VirtualVmxnet3": "vmxnet3",
               "VirtualVmxnet3Vrdma": "pvrdma"}
 PASSTHROUGH_KINDS = {
     "VirtualPCIPassthroughDeviceBackingInfo": ("fixed", None),
@@ -281,33 +281,33 @@ def host_fields(host):
 
 # ---- VMs ------------------------------------------------------------------------
 
-def pf_of(card):
-    """(pci, automatic) of an SR-IOV card."""
-    pci = text(card, "sriovBacking/physicalFunctionBacking/id").lower()
+def pf_of(device):
+    """(pci, automatic) of an SR-IOV NIC."""
+    pci = text(device, "sriovBacking/physicalFunctionBacking/id").lower()
     if not pci or pci == "automatic-0000:00:00.0":
         return "", True
     return pci.removeprefix("automatic-"), pci.startswith("automatic-")
 
 
-def nic(card):
-    kind = CARD_KINDS.get(xsi_type(card), "ethernet")
-    backing = card.find("backing")
-    pci, automatic = pf_of(card) if kind == "sriov" else ("", False)
+def nic(device):
+    kind = NIC_KINDS.get(xsi_type(device), "ethernet")
+    backing = device.find("backing")
+    pci, automatic = pf_of(device) if kind == "sriov" else ("", False)
     return {"kind": kind, "network": text(backing, "network"),
             "portgroup": text(backing, "port/portgroupKey"),
             "switch": text(backing, "port/switchUuid"), "pci": pci,
             "automatic": automatic,
-            "mtu_change": kind == "sriov" and yes(card, "allowGuestOSMtuChange")}
+            "mtu_change": kind == "sriov" and yes(device, "allowGuestOSMtuChange")}
 
 
-def whole_device(card):
-    kind, name = PASSTHROUGH_KINDS[xsi_type(card.find("backing"))]
-    return {"kind": kind, "network": text(card, "backing/" + name) if name else "",
+def whole_device(device):
+    kind, name = PASSTHROUGH_KINDS[xsi_type(device.find("backing"))]
+    return {"kind": kind, "network": text(device, "backing/" + name) if name else "",
             "portgroup": "", "switch": "", "automatic": False, "mtu_change": False,
-            "pci": text(card, "backing/id").lower() if kind == "fixed" else ""}
+            "pci": text(device, "backing/id").lower() if kind == "fixed" else ""}
 
 
-def cards(vm):
+def nics(vm):
     out = []
     for d in below(vm.value("config/hardware"), "device"):
         if d.find("addressType") is not None:
@@ -379,7 +379,7 @@ def vm_fields(vm):
            "snapshot": snapshot(vm),
            "unreadable": not readable(vm) or "NoPermission" in vm.hidden.values()}
     if readable(vm):
-        out.update(config_fields(vm), cards=cards(vm), **disk_fields(vm))
+        out.update(config_fields(vm), nics=nics(vm), **disk_fields(vm))
     return out
 
 
@@ -407,7 +407,7 @@ def hot_add(c):
 
 
 def nic_fields(devices_):
-    """The template's first card, as a clone's spec may have it: its port is the
+    """The template's first NIC, as a clone's spec may have it: its port is the
     template's, and so is its address."""
     for d in devices_:
         if d.find("addressType") is not None:

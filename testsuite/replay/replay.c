@@ -242,7 +242,7 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 
 /* ---- VMs ------------------------------------------------------------------ */
 
-static struct json_object *cards(const struct vs_vc_vm *v)
+static struct json_object *nics(const struct vs_vc_vm *v)
 {
 	static const char *const kinds[] = {
 		[VS_NIC_OTHER] = "other",
@@ -255,8 +255,8 @@ static struct json_object *cards(const struct vs_vc_vm *v)
 	};
 	struct json_object *a = vs_jb_arr();
 
-	for (size_t i = 0; i < v->ncards; i++) {
-		const struct vs_nic *c = &v->cards[i];
+	for (size_t i = 0; i < v->nnics; i++) {
+		const struct vs_nic *c = &v->nics[i];
 		struct json_object *o = vs_jb_obj(NULL);
 
 		vs_jb_str(o, "kind", kinds[c->kind]);
@@ -331,7 +331,7 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	if (v->has & VS_VC_VM_SNAPSHOT)
 		vs_jb_str(o, "snapshot", v->snapshot);
 	if (v->has & VS_VC_VM_NICS)
-		vs_jb_put(o, "cards", cards(v));
+		vs_jb_put(o, "nics", nics(v));
 	if (v->has & VS_VC_VM_CONFIG)
 		put_config(o, v);
 	if (v->has & VS_VC_VM_DISKS)

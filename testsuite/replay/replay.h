@@ -12,7 +12,7 @@ void replay_print(struct json_object *take);
 void replay_content(struct vs_j line);
 void replay_rights(struct vs_j line);
 /* Prints the specs of a clone of this template: {"clone": moId, ...}. inv has the
- * template's VM if the recording shows it; its cards are what a reconfiguration
+ * template's VM if the recording shows it; its NICs are what a reconfiguration
  * removes. */
 void replay_clone(struct vs_inv *inv, const struct vcx_template *t);
 

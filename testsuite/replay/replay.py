@@ -51,7 +51,7 @@ def differences(path, want, got):
 
 
 def simple_nic(nic):
-    """A template's card as reading.py describes one."""
+    """A template's NIC as reading.py describes one."""
     backing = nic.get("backing", {})
     if not nic:
         return {}
@@ -171,12 +171,12 @@ def compare_clones(want, got):
     for t in want.templates:
         if t.moid in got:
             wrong += clones.compare(t, want.vms.get(t.moid), got[t.moid])
-    cards = sum(clones.first_card(t) is not None for t in want.templates)
-    if not cards:
-        wrong.append("no template or VM with a card is recorded: no clone was shown")
+    nics = sum(clones.first_nic(t) is not None for t in want.templates)
+    if not nics:
+        wrong.append("no template or VM with a NIC is recorded: no clone was shown")
     done = sum(t.moid in got for t in want.templates)
     return (f"clone specs of {done} of {len(want.templates)} templates and VMs "
-            f"({cards} with a card)", wrong)
+            f"({nics} with a NIC)", wrong)
 
 
 def compare_rights(want, got):
@@ -223,10 +223,10 @@ def compare_one(wanted, got):
     wrong += bad_clones + bad_rights + compare_content(wanted.content,
                                                        got["content"])
     pfs = sum(len(h["pfs"]) for h in want["host"].values())
-    cards = sum(len(v.get("cards", ())) for v in want["vm"].values())
+    nics = sum(len(v.get("nics", ())) for v in want["vm"].values())
     real = sum(t["is_template"] for t in want["template"].values())
     return (f"{len(want['host'])} hosts with {pfs} PFs, {len(want['vm'])} VMs with "
-            f"{cards} cards, {real} templates, {len(want['cluster'])} clusters, "
+            f"{nics} NICs, {real} templates, {len(want['cluster'])} clusters, "
             f"{fields} fields, {cloned}, {rights}", wrong)
 
 

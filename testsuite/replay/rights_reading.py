@@ -75,7 +75,7 @@ class Account:
                 out[key, moid if key else "", use] = privs - has(moid)
         for template, network in self.own_networks:
             out.setdefault(("Template", template, "jobs"), set()).update(
-                p + " on the network of its own card"
+                p + " on the network of its own NIC"
                 for p in table["Network"]["jobs"] - has(network))
         return {k: sorted(v) for k, v in out.items() if v}
 
@@ -168,7 +168,7 @@ KEY = {"ResourcePool": "ResourcePool", "Datastore": "Datastore",
 
 def probe_account(recording, entities):
     """The client asks in this order: root, datacenter, folder, pools, datastores,
-    networks, then each template and the networks of its cards."""
+    networks, then each template and the networks of its NICs."""
     objects, own, template = [], [], None
     for n, e in enumerate(entities):
         if n < 3:

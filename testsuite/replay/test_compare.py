@@ -123,7 +123,7 @@ def test_a_recording_without_roles_has_shown_no_right(tmp_path, north):
 
 
 def test_a_recording_without_vms_has_shown_no_clone(tmp_path, north):
-    assert "no template or VM with a card is recorded: no clone was shown" in \
+    assert "no template or VM with a NIC is recorded: no clone was shown" in \
         without(north, tmp_path, "VirtualMachine-")
 
 

@@ -125,15 +125,15 @@ class Live:
         return [c["args"] for c in found if c["method"] == method and
                 name in (c["args"].get("name"), c["of"].split()[-1])]
 
-    def card_is_right(self, change):
+    def nic_is_right(self, change):
         """A VF of the PF that is enabled, if a PF is named, on the port group of its
         switch. Without a name ESXi takes the VF of the one PF that has some."""
-        card = change["device"]
+        nic = change["device"]
         assert change["operation"] == "add"
-        assert card["_typeName"] == "VirtualSriovEthernetCard"
-        pf = card.get("sriovBacking", {}).get("physicalFunctionBacking", {})
+        assert nic["_typeName"] == "VirtualSriovEthernetCard"
+        pf = nic.get("sriovBacking", {}).get("physicalFunctionBacking", {})
         assert pf.get("id", self.enabled[1]) == self.enabled[1]
-        port = card["backing"]["port"]
+        port = nic["backing"]["port"]
         assert port["portgroupKey"] == self.place.group.text("key")
         assert port["switchUuid"] == self.place.pf["switch"]
 
@@ -155,7 +155,7 @@ class Live:
         want = self.as_logged(clones.edit(self.place.source, True, *macs))
         assert clones.body(name, changes, want, added) == []
         for change in clones.split(changes)[1]:
-            self.card_is_right(change)
+            self.nic_is_right(change)
 
 
 @pytest.fixture(params=recordings(), ids=lambda name: pathlib.Path(name).name)
@@ -187,7 +187,7 @@ def devices_are_added_after_a_clone_that_is_refused(live):
     again, = live.sent("ReconfigVM_Task", "vm002")
     assert clones.names_in(again["spec"]["deviceChange"]) & clones.FORBIDDEN == set()
     for change in clones.split(again["spec"]["deviceChange"])[1]:
-        live.card_is_right(change)
+        live.nic_is_right(change)
     assert len(clones.split(again["spec"]["deviceChange"])[1]) == 1
 
 

@@ -50,9 +50,9 @@ def test_a_recording_of_svf_probe_is_replayed_as_one_of_govc(recording):
     said, wrong = compared(PROGRAM, recording)
     assert wrong == []
     end, then = said.split("; at answer ")
-    assert end.startswith("2 hosts with 2 PFs, 2 VMs with 3 cards, 1 templates, ")
+    assert end.startswith("2 hosts with 2 PFs, 2 VMs with 3 NICs, 1 templates, ")
     assert ": 2 hosts with 2 PFs, 6 VMs with " in then
-    assert "clone specs of 1 of 1 templates and VMs (1 with a card)" in end
+    assert "clone specs of 1 of 1 templates and VMs (1 with a NIC)" in end
     assert "objects of vCenter's answers" in end and "rights on 0" not in said
 
 
@@ -110,7 +110,7 @@ def test_rights_that_an_account_lacks_are_replayed(tmp_path):
         lacks.setdefault((x["key"], x["use"]), []).extend(x["privs"].split(", "))
     assert lacks["Template", "jobs"] == [
         "VirtualMachine.Provisioning.DeployTemplate",
-        "Network.Assign on the network of its own card"]
+        "Network.Assign on the network of its own NIC"]
     assert "VirtualMachine.Interact.PowerOn" in lacks["Folder", "jobs"]
     assert "VirtualMachine.Config.CPUCount" not in lacks["Folder", "jobs"]
     assert [(x["key"], x["privs"]) for x in one["excess"]] == [
@@ -146,7 +146,7 @@ def test_a_recording_without_a_template_has_shown_no_clone(copied):
         for r in of(rows, "RetrievePropertiesEx"):
             if "config.firmware" in (directory / r["request"]).read_text():
                 (directory / r["file"]).unlink()
-    assert "no template or VM with a card is recorded: no clone was shown" in \
+    assert "no template or VM with a NIC is recorded: no clone was shown" in \
         copied(change)
 
 

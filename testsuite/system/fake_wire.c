@@ -225,7 +225,7 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
 	return 0;
 }
 
-/* Of newer perftests: the card does nothing out of order. */
+/* Of newer perftests: the NIC does nothing out of order. */
 int mlx5dv_query_device(struct ibv_context *c, struct mlx5dv_context *a)
 {
 	(void)c;

@@ -25,7 +25,7 @@ BAD = {
               "the other mode (mlxconfig: set LINK_TYPE_P1 to ETH)"),
     "vm004": ("roce", {"VM_ACTIVE_MTU": "1024"},
               "mlx5_1 port 1 has active_mtu 1024, for MTU 9000 it should be "
-              "4096: the card did not take the MTU; look at the MTU of switch "
+              "4096: the NIC did not take the MTU; look at the MTU of switch "
               "and PF (after 1 s)"),
     "vm005": ("roce", {"SV_IP": "refuses"},
               "eth1: address 10.1.0.5/16 can't be set: RTNETLINK answers: "

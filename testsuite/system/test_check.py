@@ -121,7 +121,7 @@ FAULTS = [
      on_template(hardware="vmx-20"), f"govc vm.upgrade -vm {T} -version 14"),
     ("template-guest", T, on_template(guestId="windows2022srvNext_64Guest"),
      on_template(guestId="rhel9_64Guest"), f"govc vm.change -vm {T} -g"),
-    ("template-card", T, on_template(card="sriov", network=ROCE),
+    ("template-nic", T, on_template(card="sriov", network=ROCE),
      on_template(card=""), f"govc device.remove -vm {T}"),
     ("template-hot-add", T, on_template(hotAdd=True),
      on_template(hotAdd=False), "-memory-hot-add-enabled=false"),
@@ -177,7 +177,7 @@ FAULTS = [
 ]
 HARD = {"vf-off", "vf-incapable", "vf-inactive", "uplink-missing", "link-down", "mtu",
         "datastore-missing", "esxi-old", "pf-changed", "template-hardware",
-        "template-card", "template-missing", "datastore-away", "pool-room",
+        "template-nic", "template-missing", "datastore-away", "pool-room",
         "drs", "ha", "rights-missing"}
 
 

@@ -186,7 +186,7 @@ def test_without_link_no_job_begins_and_it_heals_by_itself(cluster):
 
 
 @pytest.mark.parametrize("change, back, code, words", [
-    ({"card": "sriov", "network": ROCE}, {"card": ""}, "template-card",
+    ({"card": "sriov", "network": ROCE}, {"card": ""}, "template-nic",
      "template rhel9-ofed: 1 of them"),
     ({"hardware": "vmx-9"}, {"hardware": "vmx-20"}, "template-hardware",
      "template rhel9-ofed: hardware version 9")],

@@ -346,18 +346,18 @@ def flat_or_nested(seen, fault):
 
 
 @pytest.mark.parametrize("question, words", [
-    ("checkclone", ["a clone without a card: no objection",
+    ("checkclone", ["a clone without a NIC: no objection",
                     "given an address: no objection",
-                    "a SR-IOV card in the clone: no objection"]),
-    ("checkconfig", ["with a card: no objection"]),
+                    "an SR-IOV NIC in the clone: no objection"]),
+    ("checkconfig", ["with a NIC: no objection"]),
     ("transcoder", ["TaskInfo.error: nested", "a reference: plain",
-                    "a SR-IOV card: as we read it",
+                    "an SR-IOV NIC: as we read it",
                     "a number in an OptionValue: boxed",
                     "a list in a DynamicProperty: boxed"]),
     ("emptypost", ["without Content-Type: HTTP 200",
                    "with Content-Type: HTTP 200"]),
     ("checkpower", ["a power-on of the template: NotSupported ("]),
-    ("instant", ["an instant clone that edits a card: InvalidArgument ("]),
+    ("instant", ["an instant clone that edits a NIC: InvalidArgument ("]),
     ("truncated", ["the first set is truncated, the second is not"]),
     ("session", ["NotAuthenticated", "the client logged in again"]),
 ])
@@ -440,7 +440,7 @@ def test_a_card_on_a_standard_network_goes_by_its_name(probe):
     p = probe(all_there_is)
     a = p.answers("--read-only", "--only", "standard")["standard"]
     assert a["agrees"] == "yes" and \
-        a["seen"].count("card there: no objection") == 2, a
+        a["seen"].count("NIC there: no objection") == 2, a
     assert "Standard/1" not in p.said
 
 

@@ -32,10 +32,10 @@ def test_the_inventory_is_loaded_between_load_begin_and_load_end(pair):
         "numa_cores": host["cores"] // 2,
         "numa_mb": host["memory_mb"] // 2,
         "link_up": True, "switch_uuid": up["networks"][0]["switch_uuid"]}]
-    foreign = [v for v in live.vms.values() if len(v["cards"]) == 2]
+    foreign = [v for v in live.vms.values() if len(v["nics"]) == 2]
     assert len(foreign) == 1 and "name" not in foreign[0]
-    assert foreign[0]["cards"][1]["pci"] == "0000:3b:00.0"
-    assert foreign[0]["cards"][1]["kind"] == "sriov"
+    assert foreign[0]["nics"][1]["pci"] == "0000:3b:00.0"
+    assert foreign[0]["nics"][1]["kind"] == "sriov"
 
 
 def test_a_large_inventory_comes_page_by_page(start):
@@ -253,13 +253,13 @@ def test_a_vm_is_cloned_powered_on_and_destroyed_in_one_call_each(pair):
     assert vm["power"] == "poweredOff" and vm["owner"] == "c/vm001/u"
     assert vm["profile"] == "00ff" and vm["mem_locked"]
     assert vm["uuid"] == "50211e0a-0000-4000-8000-000000000001"
-    assert [c["mac"] for c in vm["cards"]] == [
+    assert [c["mac"] for c in vm["nics"]] == [
         "00:50:56:00:09:09", "00:50:56:00:01:02"]
     assert vm["disks_own"] and vm["disk_dir"].startswith("[vsan] ")
     assert live.run(f"power_on {vm['moid']}")["code"] == "ok"
     live.until("it is on", lambda: vm["power"] == "poweredOn")
     live.until("its PF is known",
-               lambda: vm["cards"][1]["pci"] == "0000:3b:00.0")
+               lambda: vm["nics"][1]["pci"] == "0000:3b:00.0")
     again = live.run(f"power_on {vm['moid']}")
     assert again["code"] == "state"
     assert live.run(f"power_off {vm['moid']}")["code"] == "ok"
@@ -317,14 +317,14 @@ def test_a_reconfigure_changes_card_mark_and_address(pair):
     sim, live = pair
     moid = clone(live, "vm001")["result"]
     vm = live.vm("vm001")
-    old = vm["cards"][1]
+    old = vm["nics"][1]
     assert live.run(
         f"reconfigure {moid} change_version={vm['change_version']} "
-        f"remove={old['key']} card=vmxnet3 network=1 mac=00:50:56:00:03:03 "
+        f"remove={old['key']} nic=vmxnet3 network=1 mac=00:50:56:00:03:03 "
         "mgmt=00:50:56:00:04:04 mgmt_key=4000 vcpus=4 "
         "slurm.vsphere.job=7")["code"] == "ok"
-    live.until("the cards are new", lambda: [
-        (c["kind"], c["mac"]) for c in vm["cards"]] == [
+    live.until("the NICs are new", lambda: [
+        (c["kind"], c["mac"]) for c in vm["nics"]] == [
             ("vmxnet3", "00:50:56:00:04:04"), ("vmxnet3", "00:50:56:00:03:03")])
     live.until("the mark is new", lambda: vm["job"] == "7")
     assert vm["vcpus"] == 4

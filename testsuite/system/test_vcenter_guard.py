@@ -88,7 +88,7 @@ def test_each_missing_right_is_named_with_what_it_is_missing_on(limited):
     assert told(network=[])["lacks"] == [
         {"key": "Network", "name": "ROCE-PG", "privs": "Network.Assign"},
         {"key": "Template", "name": "rhel9", "privs":
-         "Network.Assign on the network of its own card"}]
+         "Network.Assign on the network of its own NIC"}]
     lack, = told(folder=["VirtualMachine.Config.*", "Resource.*",
                          "VirtualMachine.Inventory.*"])["lacks"]
     assert lack == {"key": "Folder", "name": "slurm", "privs":

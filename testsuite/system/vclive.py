@@ -278,5 +278,5 @@ def world(**about):
 
 def clone(live, name, host="esx01", *more):
     return live.run(f"clone {name} host={live.host(host)['moid']} "
-                    "card=sriov mac=00:50:56:00:01:02 locked=1 "
+                    "nic=sriov mac=00:50:56:00:01:02 locked=1 "
                     "memory_mb=4096 vcpus=2 " + " ".join(more))

@@ -16,16 +16,16 @@
 /* 0-3 sriov-roce, a VF each; 4, 5 pair, two VFs each; 6 vmxnet3; 7 unmanaged */
 #define NODES 8
 static const struct vs_vm_type kinds[NODES] = {
-	{ .adapter = 0, .cards = 1 }, { .adapter = 0, .cards = 1 },
-	{ .adapter = 0, .cards = 1 }, { .adapter = 0, .cards = 1 },
-	{ .adapter = 1, .cards = 2 }, { .adapter = 1, .cards = 2 },
+	{ .adapter = 0, .vfs = 1 }, { .adapter = 0, .vfs = 1 },
+	{ .adapter = 0, .vfs = 1 }, { .adapter = 0, .vfs = 1 },
+	{ .adapter = 1, .vfs = 2 }, { .adapter = 1, .vfs = 2 },
 	{ .adapter = 2 },
 };
 #define OURS 7
 
 static struct {
 	uint64_t epoch;
-	int roce_cards;
+	int roce_vfs;
 	char asked[200], taken[200], returned[200];
 	int changed;
 } w;
@@ -48,7 +48,7 @@ static inline void kinds_of(const int *ids, size_t n, struct vs_vm_type *out,
 	for (size_t i = 0; i < n; i++) {
 		out[i] = kinds[ids[i] - 100];
 		if (!out[i].adapter)
-			out[i].cards = w.roce_cards;
+			out[i].vfs = w.roce_vfs;
 	}
 	all[0] = vs_strdup("sriov-roce");
 	all[1] = vs_strdup("pair");
@@ -182,7 +182,7 @@ static inline int up(void **state)
 {
 	(void)state;
 	w.epoch++;
-	w.roce_cards = 1;
+	w.roce_vfs = 1;
 	w.changed = 0;
 	w.asked[0] = w.taken[0] = w.returned[0] = '\0';
 	api.epoch = epoch;

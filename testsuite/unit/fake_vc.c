@@ -99,7 +99,7 @@ static int used_on(const char *host)
 	int n = 0;
 
 	for (int i = 0; i < MAX_VMS; i++)
-		n += fake_vms[i].used && fake_vms[i].on && fake_vms[i].has_card &&
+		n += fake_vms[i].used && fake_vms[i].on && fake_vms[i].has_nic &&
 		     fake_vms[i].kind == VS_VC_NET_SRIOV &&
 		     !strcmp(fake_vms[i].host, host);
 	return n;
@@ -112,7 +112,7 @@ bool fake_guest;
 
 void fake_show(struct fake_vm *vm)
 {
-	struct vs_nic cards[FAKE_CARDS + 1];
+	struct vs_nic nics[FAKE_NICS + 1];
 	const char *guest[VS_VC_NGUEST];
 	char version[16];
 	struct vs_vc_vm v = {
@@ -135,7 +135,7 @@ void fake_show(struct fake_vm *vm)
 		.cpu_reserved_mhz = fake_shown_mhz >= 0 ? fake_shown_mhz :
 			vm->cpu_reserved_mhz,
 		.mem_reserved_mb = vm->memory_mb, .mem_locked = true,
-		.cards = cards,
+		.nics = nics,
 		.disk_dir = !strcmp(vm->store, "datastore-2") ? "[t] d/" :
 			!strcmp(vm->store, "other") ? "[o] d/" : "[s] d/",
 		.disks_own = vm->disks_own,
@@ -147,7 +147,7 @@ void fake_show(struct fake_vm *vm)
 		guest[i] = vm->guest[i][0] ? vm->guest[i] : NULL;
 	v.guest = fake_guest ? guest : NULL;
 	fake_parents_show(vm, &v);
-	v.ncards = fake_cards_show(vm, cards);
+	v.nnics = fake_nics_show(vm, nics);
 	fake_tell(vm, &v);
 }
 
@@ -316,7 +316,7 @@ int64_t vs_vc_vm_clone(struct vs_vc *vc, const struct vs_vc_clone *cl,
 	vs_strlcpy(c->clone.store, cl->datastore ? cl->datastore : "",
 		   sizeof(c->clone.store));
 	vs_strlcpy(c->clone.uuid, cl->uuid, sizeof(c->clone.uuid));
-	fake_cards_apply(&c->clone, &cl->hw);
+	fake_nics_apply(&c->clone, &cl->hw);
 	fake_extra_apply(&c->clone, &cl->hw);
 	return (int64_t)c->id;
 }
@@ -331,7 +331,7 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 	(void)err;
 	fake_trace_reconfigure(vm, version, hw);
 	c->clone = *fake_by_moid(vm);
-	fake_cards_apply(&c->clone, hw);
+	fake_nics_apply(&c->clone, hw);
 	fake_extra_apply(&c->clone, hw);
 	return (int64_t)c->id;
 }
@@ -356,7 +356,7 @@ static bool is_on(const char *moid)
 {
 	const struct fake_vm *vm = fake_by_moid(moid);
 
-	return vm && vm->on && vm->has_card;
+	return vm && vm->on && vm->has_nic;
 }
 
 int64_t vs_vc_vm_power_on(struct vs_vc *vc, const char *vm, const char *host,
@@ -449,7 +449,7 @@ void fake_effect(struct fake_call *c)
 	case FAKE_POWER_ON:
 		vm->on = true;
 		vm->suspended = false;
-		if (vm->has_card && vm->automatic && !vm->kind)
+		if (vm->has_nic && vm->automatic && !vm->kind)
 			vs_strlcpy(vm->pci, PF, sizeof(vm->pci));
 		break;
 	case FAKE_POWER_OFF:

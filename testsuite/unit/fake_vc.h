@@ -41,8 +41,8 @@ enum fake_kind { FAKE_CLONE, FAKE_RECONFIGURE, FAKE_RELOCATE, FAKE_POWER_ON,
 		 FAKE_POWER_OFF, FAKE_SHUTDOWN, FAKE_DESTROY, FAKE_ADOPT,
 		 FAKE_SNAPSHOT, FAKE_INSTANT, FAKE_KINDS };
 
-#define FAKE_CARDS VS_NICS_MAX
-struct fake_card {
+#define FAKE_NICS VS_NICS_MAX
+struct fake_nic {
 	enum vs_vc_net_type kind;
 	char mac[20], pci[16], label[64];	/* label: of a device */
 	int vendor, device;
@@ -59,16 +59,16 @@ struct fake_vm {
 	char base[64];			/* the directory of its parent */
 	char bios[40];			/* config.uuid, "": not told */
 	bool frozen, suspended;		/* suspended: it is not on */
-	bool has_card;
-	int key;			/* of its card; 0: 13031 */
-	int other_key;			/* 0, or another card like it, before it */
+	bool has_nic;
+	int key;			/* of its NIC; 0: 13031 */
+	int other_key;			/* 0, or another NIC like it, before it */
 	int removed_key;		/* by the last reconfigure */
 	int removed;			/* how many, by it */
 	char mac[20], pci[16];
 	char system[40];		/* of a device by its address */
-	struct fake_card first;		/* the first card, if it is a device */
+	struct fake_nic first;		/* the first NIC, if it is a device */
 	bool automatic;
-	struct fake_card more[FAKE_CARDS - 1];	/* its cards beside the first */
+	struct fake_nic more[FAKE_NICS - 1];	/* its NICs beside the first */
 	int nmore;
 	int64_t memory_mb;
 	/* as asked for */

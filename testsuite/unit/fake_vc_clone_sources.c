@@ -87,7 +87,7 @@ int64_t vs_vc_vm_instant(struct vs_vc *vc, const struct vs_vc_instant *in,
 {
 	const struct fake_vm *from = fake_by_moid(in->source);
 	const struct vs_vc_hw hw = {
-		.cards = in->cards, .ncards = in->ncards,
+		.nics = in->nics, .nnics = in->nnics,
 		.memory_mb = from->memory_mb,
 		.extra = in->extra, .nextra = in->nextra,
 	};
@@ -105,7 +105,7 @@ int64_t vs_vc_vm_instant(struct vs_vc *vc, const struct vs_vc_instant *in,
 	vs_strlcpy(c->clone.bios, in->bios_uuid, sizeof(c->clone.bios));
 	vs_uuid_random(c->clone.uuid);
 	snprintf(c->clone.base, sizeof(c->clone.base), "[s] %s/", from->moid);
-	fake_cards_apply(&c->clone, &hw);
+	fake_nics_apply(&c->clone, &hw);
 	fake_extra_apply(&c->clone, &hw);
 	return (int64_t)c->id;
 }

@@ -45,8 +45,8 @@ void fake_trace_reconfigure(const char *vm, const char *version,
 			    const struct vs_vc_hw *hw);
 
 /* fake_vc_nics.c */
-void fake_cards_apply(struct fake_vm *vm, const struct vs_vc_hw *hw);
-int fake_cards_show(const struct fake_vm *vm,
-		    struct vs_nic out[FAKE_CARDS + 1]);
+void fake_nics_apply(struct fake_vm *vm, const struct vs_vc_hw *hw);
+int fake_nics_show(const struct fake_vm *vm,
+		    struct vs_nic out[FAKE_NICS + 1]);
 
 #endif

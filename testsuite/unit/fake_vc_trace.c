@@ -91,9 +91,9 @@ void fake_trace_line(const char *fmt, ...)
 	putc('\n', out);
 }
 
-static void card(const struct vs_vc_nic_spec *c)
+static void nic(const struct vs_vc_nic_spec *c)
 {
-	fprintf(out, " card[kind=%d", (int)c->kind);
+	fprintf(out, " nic[kind=%d", (int)c->kind);
 	text("mac", c->mac);
 	text("network", c->network);
 	text("switch", c->switch_uuid);
@@ -139,8 +139,8 @@ static void hardware(const struct vs_vc_hw *hw)
 	number("mgmt_key", hw->mgmt_key);
 	for (int i = 0; i < hw->ngone; i++)
 		number("gone", hw->gone[i]);
-	for (int i = 0; i < hw->ncards; i++)
-		card(&hw->cards[i]);
+	for (int i = 0; i < hw->nnics; i++)
+		nic(&hw->nics[i]);
 	extra(hw->extra, hw->nextra);
 }
 
@@ -183,9 +183,9 @@ void fake_trace_instant(const struct vs_vc_instant *in)
 	text("pool", in->pool);
 	text("like", in->like);
 	text("mgmt_mac", in->mgmt_mac);
-	for (int i = 0; i < in->ncards; i++) {
+	for (int i = 0; i < in->nnics; i++) {
 		number("key", in->keys[i]);
-		card(&in->cards[i]);
+		nic(&in->nics[i]);
 	}
 	extra(in->extra, in->nextra);
 	putc('\n', out);

@@ -76,12 +76,12 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	if ((v->has & VS_VC_VM_CONFIG) && v->numa)
 		note(" numa=%s", v->numa);
 	if (v->has & VS_VC_VM_NICS)
-		for (size_t i = 0; i < v->ncards; i++)
-			note(" card=%d/%s/%s%s%s", v->cards[i].kind,
-			     v->cards[i].mac, v->cards[i].automatic ? "auto" :
-			     "", v->cards[i].pci,
-			     v->cards[i].kind > VS_NIC_PCI_DYNAMIC ?
-			     v->cards[i].network : "");
+		for (size_t i = 0; i < v->nnics; i++)
+			note(" nic=%d/%s/%s%s%s", v->nics[i].kind,
+			     v->nics[i].mac, v->nics[i].automatic ? "auto" :
+			     "", v->nics[i].pci,
+			     v->nics[i].kind > VS_NIC_PCI_DYNAMIC ?
+			     v->nics[i].network : "");
 	if (v->has & VS_VC_VM_DISKS)
 		note(" dir=%s own=%d%s%s", v->disk_dir, v->disks_own,
 		     v->bases && v->bases[0] ? " bases=" : "",

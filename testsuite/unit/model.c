@@ -393,8 +393,8 @@ static void starts_well(int j)
 		if (!vm || !vm->on)
 			model_broken("I2: job %d starts on vm%d: it is %s", j,
 				     k, vm ? "off" : "not there");
-		else if (!vm->has_card)
-			model_broken("I2: job %d starts on vm%d without a card",
+		else if (!vm->has_nic)
+			model_broken("I2: job %d starts on vm%d without a NIC",
 				     j, k);
 		else if (!strcmp(model.retention, "destroy") &&
 			 strcmp(tag, vm->tag))

@@ -125,10 +125,10 @@ void w_ours(struct world *w, struct vs_vm *vm)
 	vs_vm_set_owner_tag(vm, mark);
 }
 
-struct vs_nic *w_card(struct vs_vm *vm, enum vs_nic_type kind,
+struct vs_nic *w_nic(struct vs_vm *vm, enum vs_nic_type kind,
 		      const char *pci)
 {
-	struct vs_nic *c = &vm->cards[vm->ncards++];
+	struct vs_nic *c = &vm->nics[vm->nnics++];
 
 	memset(c, 0, sizeof(*c));
 	c->kind = kind;
@@ -143,7 +143,7 @@ struct vs_vm *w_vm_on(struct world *w, const char *moid, const char *host,
 	struct vs_vm *vm = w_vm(w, moid, moid, host);
 
 	vm->power = VS_POWER_ON;
-	w_card(vm, VS_NIC_SRIOV, pci);
+	w_nic(vm, VS_NIC_SRIOV, pci);
 	return vm;
 }
 
@@ -153,8 +153,8 @@ struct vs_claim *w_hold(struct world *w, const char *node, const char *host,
 	struct vs_claim hold = { .cpu_mhz = 100, .mem_mb = 1000 }, *h;
 
 	vs_strlcpy(hold.node, node, sizeof(hold.node));
-	vs_strlcpy(hold.cards[0].pf, pf, sizeof(hold.cards[0].pf));
-	hold.ncards = pf[0] != '\0';
+	vs_strlcpy(hold.vfs[0].pf, pf, sizeof(hold.vfs[0].pf));
+	hold.nvfs = pf[0] != '\0';
 	moid_of(host, hold.host);
 	assert_int_equal(vs_ledger_take(&w->ledger, &hold, NULL), 0);
 	h = vs_ledger_get(&w->ledger, node);

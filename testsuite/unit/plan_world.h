@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Small worlds for the tests of plan: hosts, PFs, VMs and cards in a line
+/* Small worlds for the tests of plan: hosts, PFs, VMs and NICs in a line
  * each, all of them sound unless the test says otherwise. */
 #ifndef VS_TEST_PLAN_WORLD_H
 #define VS_TEST_PLAN_WORLD_H
@@ -36,9 +36,9 @@ struct vs_pf *w_pf(struct vs_host *h, const char *pci, int vfs);
 struct vs_vm *w_vm(struct world *w, const char *moid, const char *name,
 		   const char *host);
 void w_ours(struct world *w, struct vs_vm *vm);
-struct vs_nic *w_card(struct vs_vm *vm, enum vs_nic_type kind,
+struct vs_nic *w_nic(struct vs_vm *vm, enum vs_nic_type kind,
 		      const char *pci);
-/* On, with one sriov card on that PF. */
+/* On, with one sriov NIC on that PF. */
 struct vs_vm *w_vm_on(struct world *w, const char *moid, const char *host,
 		      const char *pci);
 /* A hold in that state; host by name. */

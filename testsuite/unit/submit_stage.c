@@ -54,7 +54,7 @@ static void core_kinds(const int *ids, size_t n, struct vs_vm_type *out,
 		if (ids[i] < 0)
 			continue;
 		out[i].adapter = at == 4 || at == 5;
-		out[i].cards = !out[i].adapter;
+		out[i].vfs = !out[i].adapter;
 		out[i].alone = at >= 8;
 		out[i].like = out[i].adapter ? 1 : out[i].alone ? 2 : 0;
 	}

@@ -184,7 +184,7 @@ static void another_configuration_counts_anew(void **state)
 {
 	(void)state;
 	assert_string_equal(asks("0", 0), "vf:1,pair:0,vmxnet3:0");
-	w.roce_cards = 3;
+	w.roce_vfs = 3;
 	assert_string_equal(asks("0", 0), "vf:1,pair:0,vmxnet3:0");
 	w.epoch++;
 	assert_string_equal(asks("0", 0), "vf:3,pair:0,vmxnet3:0");

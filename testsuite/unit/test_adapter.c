@@ -31,7 +31,7 @@ static void every_kind_has_a_name_and_a_hardware_version(void **state)
 		assert_true(k->since >= VS_RELEASE(4, 0, 0));
 		if (!k->offered)
 			continue;
-		assert_true(k->card != VS_NIC_OTHER);
+		assert_true(k->nic != VS_NIC_OTHER);
 		assert_int_equal(vs_adapter_type_parse(k->name, &back, NULL),
 				 0);
 		assert_int_equal(back, i);

@@ -176,7 +176,7 @@ static void what_makes_no_sense_is_no_place(void **state)
 #define READY "ok\nport /sys/class/infiniband/mlx5_0/ports/1\nnode vm1\n" \
 	"adapter roce\ndevice mlx5_0\nnetdev eth1\nmac 00:50:56:00:00:01\n"
 
-static void a_node_knows_its_card_and_its_place(void **state)
+static void a_node_knows_its_nic_and_its_place(void **state)
 {
 	const struct vs_assignment_place place = { "esx1", PF };
 	struct vs_guest g;
@@ -199,7 +199,7 @@ static void a_node_knows_its_card_and_its_place(void **state)
 	assert_int_equal(vs_guest_place_write(NULL), 0);
 }
 
-static void several_cards_are_lists_in_their_order(void **state)
+static void several_nics_are_lists_in_their_order(void **state)
 {
 	struct vs_guest g;
 
@@ -236,7 +236,7 @@ static void a_gid_index_is_told_if_it_is_one_and_of_ipv4(void **state)
 	}
 }
 
-static void a_card_that_failed_is_nobodys(void **state)
+static void a_nic_that_failed_is_nobodys(void **state)
 {
 	struct vs_guest g;
 
@@ -421,13 +421,13 @@ int main(void)
 		cmocka_unit_test(a_hosts_odd_name_breaks_no_text),
 		cmocka_unit_test(what_makes_no_sense_is_no_place),
 		cmocka_unit_test_setup_teardown(
-			a_node_knows_its_card_and_its_place, up, down),
+			a_node_knows_its_nic_and_its_place, up, down),
 		cmocka_unit_test_setup_teardown(
-			several_cards_are_lists_in_their_order, up, down),
+			several_nics_are_lists_in_their_order, up, down),
 		cmocka_unit_test_setup_teardown(
 			a_gid_index_is_told_if_it_is_one_and_of_ipv4, up, down),
 		cmocka_unit_test_setup_teardown(
-			a_card_that_failed_is_nobodys, up, down),
+			a_nic_that_failed_is_nobodys, up, down),
 		cmocka_unit_test_setup(a_task_reads_all_of_it, no_vars),
 		cmocka_unit_test_setup(another_nodes_values_give_way, no_vars),
 		cmocka_unit_test_setup(what_the_user_says_stays, no_vars),

@@ -120,8 +120,8 @@ static void a_reboot_is_waited_for(void **state)
 	}
 }
 
-/* NUM_OF_VFS >= sum(max_vfs) + 1, of all ports of a card. */
-static void two_ports_of_a_card_share_its_firmwares_number(void **state)
+/* NUM_OF_VFS >= sum(max_vfs) + 1, of all ports of a NIC. */
+static void two_ports_of_a_nic_share_its_firmwares_number(void **state)
 {
 	struct vs_host *h = host(2);
 
@@ -136,7 +136,7 @@ static void two_ports_of_a_card_share_its_firmwares_number(void **state)
 	h->facts->pfs[0].most = h->facts->pfs[1].most = 17;
 	look();
 	assert_int_equal(found.n, 0);
-	/* Another card's ports count for themselves. */
+	/* Another NIC's ports count for themselves. */
 	h->facts->pfs[0].most = h->facts->pfs[1].most = 9;
 	vs_strlcpy(h->pfs[1].pci, "0000:5e:00.0", VS_PCI_LEN);
 	look();
@@ -173,9 +173,9 @@ static void an_uplink_that_is_not_capable_is_named(void **state)
 	vs_strlcpy(f->incapable[0].pnic, "vmnic5", 32);
 	vs_strlcpy(f->incapable[0].switch_uuid, "sw", VS_LABEL_LEN);
 	vs_strlcpy(f->incapable[0].driver, "ixgben", 32);
-	look();				/* another kind of card beside a PF */
+	look();				/* another kind of NIC beside a PF */
 	assert_int_equal(found.n, 0);
-	/* The other port of the card: 8 of each, and one. */
+	/* The other port of the NIC: 8 of each, and one. */
 	vs_strlcpy(f->incapable[0].driver, "nmlx5_core", 32);
 	finds(VS_CHECK_VF_INCAPABLE, "SRIOV_EN=1 NUM_OF_VFS=17\n");
 	assert_string_equal(found.f[0].pf, "0000:3b:00.1");
@@ -321,8 +321,8 @@ static void an_uplink_is_missed_where_the_network_is(void **state)
 	assert_int_equal(found.f[0].code, VS_CHECK_HOST_UNREAD);
 }
 
-/* One host of four lost its card, perhaps; two and two are of two kinds. */
-static void a_host_without_such_a_card_is_no_hard_finding(void **state)
+/* One host of four lost its NIC, perhaps; two and two are of two kinds. */
+static void a_host_without_such_a_nic_is_no_hard_finding(void **state)
 {
 	struct vs_host_facts *f = host(2)->facts;
 
@@ -369,7 +369,7 @@ static void the_odd_one_is_told_on_either_side_of_a_roll_out(void **state)
 }
 
 /* ConnectX-6 and -7 have other firmware by nature. */
-static void firmware_is_compared_within_a_family_of_cards(void **state)
+static void firmware_is_compared_within_a_family_of_nics(void **state)
 {
 	(void)state;
 	vs_strlcpy(host(2)->facts->pfs[0].firmware, "28.40.5", 48);
@@ -513,7 +513,7 @@ int main(void)
 		T(vfs_are_judged_in_the_order_in_which_they_are_mended),
 		T(the_firmwares_number_is_a_finding_of_its_own),
 		T(a_reboot_is_waited_for),
-		T(two_ports_of_a_card_share_its_firmwares_number),
+		T(two_ports_of_a_nic_share_its_firmwares_number),
 		T(the_drivers_list_is_in_pci_order),
 		T(an_uplink_that_is_not_capable_is_named),
 		T(a_pf_that_no_adapter_draws_on_is_nobodys_business),
@@ -525,9 +525,9 @@ int main(void)
 		T(without_vfs_a_small_mtu_warns_and_bars_nothing),
 		T(a_network_is_missed_where_three_of_four_have_it),
 		T(an_uplink_is_missed_where_the_network_is),
-		T(a_host_without_such_a_card_is_no_hard_finding),
+		T(a_host_without_such_a_nic_is_no_hard_finding),
 		T(the_odd_one_is_told_on_either_side_of_a_roll_out),
-		T(firmware_is_compared_within_a_family_of_cards),
+		T(firmware_is_compared_within_a_family_of_nics),
 		T(a_host_that_is_too_old_is_not_odd_beside),
 		T(the_cores_of_esxi_are_no_vms),
 		T(memory_counts_with_its_overhead),

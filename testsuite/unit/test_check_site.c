@@ -130,7 +130,7 @@ static void each_flag_of_a_template_is_a_finding_of_its_own(void **state)
 
 /* ---- networks ------------------------------------------------------------------------ */
 
-static void a_templates_own_card_is_not_on_the_rdma_network(void **state)
+static void a_templates_own_nic_is_not_on_the_rdma_network(void **state)
 {
 	struct vs_template_facts t = { .name = "tpl", .guest = "", .hw = 20,
 		.snapshot = -1, .hot_add = -1, .tools = -1, .nnets = 1,
@@ -145,7 +145,7 @@ static void a_templates_own_card_is_not_on_the_rdma_network(void **state)
 	assert_int_equal(found.f[0].code, VS_CHECK_APART);
 	assert_non_null(strstr(found.f[0].fix, "vm.network.change -vm tpl"));
 	vs_found_clear(&found);
-	t.passthrough = 1;		/* that card is to go, before all */
+	t.passthrough = 1;		/* that NIC is to go, before all */
 	vs_check_template(&site, &t, &found);
 	assert_int_equal(found.n, 1);
 	assert_int_equal(found.f[0].code, VS_CHECK_TEMPLATE_NIC);
@@ -197,7 +197,7 @@ int main(void)
 		T(large_bars_want_a_template_that_boots_by_efi),
 		T(a_templates_hardware_is_as_new_as_its_use),
 		T(each_flag_of_a_template_is_a_finding_of_its_own),
-		T(a_templates_own_card_is_not_on_the_rdma_network),
+		T(a_templates_own_nic_is_not_on_the_rdma_network),
 		T(management_is_not_on_the_rdma_network),
 	};
 

@@ -344,7 +344,7 @@ static void addresses_that_overlap_are_refused_with_both_lines(void **state)
 		{ "AdapterAddresses=10.1.0.0/16@101", "overlaps with AdapterAddresses=10.1.0.0/16 (line 6)" },
 		{ "ManagementAddresses=10.9.0.99-10.9.0.120/24", "line 8: ManagementAddresses=10.9.0.99-10.9.0.120/24 overlaps with ManagementAddresses=10.9.0.10-10.9.0.99/24 (line 7)" },
 		{ "ManagementAddresses=10.1.7.10-10.1.7.20/24", "is in the subnet of AdapterAddresses=10.1.0.0/16 (line 6): each NIC of a VM needs its own subnet" },
-		{ "AdapterAddresses=10.3.0.0/16,10.4.0.0/16", "AdapterAddresses=10.3.0.0/16,10.4.0.0/16 has 2, and AdapterName=roce gives a node NICsPerNode=1 cards" },
+		{ "AdapterAddresses=10.3.0.0/16,10.4.0.0/16", "AdapterAddresses=10.3.0.0/16,10.4.0.0/16 has 2, and AdapterName=roce gives a node NICsPerNode=1 NICs" },
 		{ "ManagementAddresses=10.9.1.0/24,10.9.2.0/24", "expected 1 at most" },
 		{ "ManagementAddresses=10.9.1.0/24 Gateway=10.9.2.1", "Gateway=10.9.2.1 is not in the subnet of ManagementAddresses=10.9.1.0/24" },
 		{ "ManagementAddresses=10.9.1.1-10.9.1.9/24 Gateway=10.9.1.1", "Gateway=10.9.1.1 is one of ManagementAddresses=" },
@@ -384,7 +384,7 @@ static void pools_that_share_nothing_or_are_one_are_right(void **state)
 	}
 }
 
-/* Cards of different VMs may be in one subnet. */
+/* NICs of different VMs may be in one subnet. */
 static void lines_of_different_vms_may_share_a_subnet(void **state)
 {
 	static const struct { const char *lines, *says; } rows[] = {
@@ -512,7 +512,7 @@ static void combinations_that_cannot_be_are_refused(void **state)
 	LINE9("AdapterName=x Type=sriov Network=n NICsPerNode=2 PF=0000:3b:00.1\n",
 	      "PF= is one PF, and NICsPerNode=2 takes VFs of as many");
 	LINE9("AdapterName=x Type=sriov Network=n NICsPerNode=2 AdapterAddresses=10.1.0.0/16\n",
-	      "AdapterAddresses=10.1.0.0/16 has 1, and AdapterName=x gives a node NICsPerNode=2 cards");
+	      "AdapterAddresses=10.1.0.0/16 has 1, and AdapterName=x gives a node NICsPerNode=2 NICs");
 	LINE9("AdapterName=x Type=vmxnet3 Network=n PF=0000:3b:00.1\n",
 	      "PF= is allowed with Type=sriov");
 	LINE9("AdapterName=x Type=pvrdma Network=n LinkLayer=InfiniBand\n",

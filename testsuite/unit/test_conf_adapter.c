@@ -211,7 +211,7 @@ static void instant_clones_are_for_types_that_allow_them(void **state)
 		fail_msg("%s", stage_err.text);
 }
 
-static void a_device_beside_a_card_is_read(void **state)
+static void a_device_beside_a_nic_is_read(void **state)
 {
 	VS_FREE char *text = stage_text(GPU "MMIOSizeGB=160 HardwareLabel=a\n"
 		"AdapterName=x Type=sriov Network=n ExtraDevice=gpu\n"
@@ -245,7 +245,7 @@ int main(void)
 		T(classes_and_profiles_are_read),
 		T(what_lines_say_together_is_checked),
 		T(instant_clones_are_for_types_that_allow_them),
-		T(a_device_beside_a_card_is_read),
+		T(a_device_beside_a_nic_is_read),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

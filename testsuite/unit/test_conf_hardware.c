@@ -97,8 +97,8 @@ static void what_contradicts_a_demand_is_refused_with_the_reason(void **state)
 		"NumaAffinity=pf: a VM with Adapter=vmxnet3 (Type=vmxnet3) has no PF");
 }
 
-/* What is beside a card pins memory, too. */
-static void devices_beside_a_card_have_their_demands(void **state)
+/* What is beside a NIC pins memory, too. */
+static void devices_beside_a_nic_have_their_demands(void **state)
 {
 	VS_FREE char *text = stage_text(
 		"AdapterName=gpu Type=dynamic-directpath Vendor=1 Device=1\n");
@@ -158,7 +158,7 @@ int main(void)
 		T(words_and_numbers_are_taken),
 		T(what_is_neither_is_refused),
 		T(what_contradicts_a_demand_is_refused_with_the_reason),
-		T(devices_beside_a_card_have_their_demands),
+		T(devices_beside_a_nic_have_their_demands),
 		T(a_nodes_own_size_counts),
 	};
 

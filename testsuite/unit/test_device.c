@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slurmd's look at the cards before a job's first step. */
+/* slurmd's look at the NICs before a job's first step. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -64,10 +64,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct vs_nic *dynamic_card(struct vs_vm *vm, int device,
+static struct vs_nic *dynamic_nic(struct vs_vm *vm, int device,
 				   const char *label)
 {
-	struct vs_nic *c = w_card(vm, VS_NIC_PCI_DYNAMIC, "");
+	struct vs_nic *c = w_nic(vm, VS_NIC_PCI_DYNAMIC, "");
 
 	c->vendor = 0x10de;
 	c->device = (uint16_t)device;
@@ -91,12 +91,12 @@ static struct vs_vm *w_on(const char *moid, const char *host)
 
 /* ---- the ledger ----------------------------------------------------------- */
 
-static void a_dynamic_card_takes_one_of_those_alike(void **state)
+static void a_dynamic_nic_takes_one_of_those_alike(void **state)
 {
 	(void)state;
-	dynamic_card(w_on("vm-1", "esx01"), 0x20b0, "");
+	dynamic_nic(w_on("vm-1", "esx01"), 0x20b0, "");
 	assert_free(4, 1);
-	dynamic_card(w_on("vm-2", "esx01"), 0x20b0, "somebody's");
+	dynamic_nic(w_on("vm-2", "esx01"), 0x20b0, "somebody's");
 	assert_free(4, 0);
 }
 
@@ -107,10 +107,10 @@ static void so_it_does_on_a_host_of_devices_alone(void **state)
 
 	(void)state;
 	w_devices(h, 2);
-	dynamic_card(w_on("vm-1", "esx03"), 0x20b0, "");
+	dynamic_nic(w_on("vm-1", "esx03"), 0x20b0, "");
 	assert_int_equal(w_free(&w, "esx03", GPU0), 1);
 	/* of other ids, and no PF that could have such a VF */
-	dynamic_card(w_on("vm-2", "esx03"), 0x101c, "");
+	dynamic_nic(w_on("vm-2", "esx03"), 0x101c, "");
 	assert_int_equal(w_free(&w, "esx03", GPU0), 1);
 }
 
@@ -118,27 +118,27 @@ static void so_it_does_on_a_host_of_devices_alone(void **state)
 static void one_of_other_ids_may_be_any_vf_but_no_device(void **state)
 {
 	(void)state;
-	dynamic_card(w_on("vm-1", "esx01"), 0x101c, "");
+	dynamic_nic(w_on("vm-1", "esx01"), 0x101c, "");
 	assert_free(3, 2);
 }
 
 static void one_that_allows_several_counts_against_all(void **state)
 {
 	(void)state;
-	dynamic_card(w_on("vm-1", "esx01"), 0x20b0, "")->vendor = 0;
+	dynamic_nic(w_on("vm-1", "esx01"), 0x20b0, "")->vendor = 0;
 	assert_free(3, 1);
 }
 
-static void a_fixed_card_takes_the_device_that_has_its_address(void **state)
+static void a_fixed_nic_takes_the_device_that_has_its_address(void **state)
 {
 	(void)state;
-	w_card(w_on("vm-1", "esx01"), VS_NIC_PCI_FIXED, GPU1);
+	w_nic(w_on("vm-1", "esx01"), VS_NIC_PCI_FIXED, GPU1);
 	assert_free(4, 1);
-	w_card(w_on("vm-2", "esx01"), VS_NIC_PCI_FIXED, "0000:18:00.0");
+	w_nic(w_on("vm-2", "esx01"), VS_NIC_PCI_FIXED, "0000:18:00.0");
 	assert_free(4, 1);	/* no device entry has that address */
 }
 
-static void a_hold_of_a_device_is_stood_for_by_its_card(void **state)
+static void a_hold_of_a_device_is_stood_for_by_its_nic(void **state)
 {
 	struct vs_claim *h = w_hold(&w, "n1", "esx01", GPU0, VS_CLAIM_STARTING);
 	struct vs_vm *vm = w_vm(&w, "vm-1", "n1", "esx01");
@@ -148,12 +148,12 @@ static void a_hold_of_a_device_is_stood_for_by_its_card(void **state)
 	vs_ledger_set_vm(&w.ledger, h, vm->moid);
 	vm->power = VS_POWER_ON;
 	vs_vm_changed(&w.inv, vm);
-	assert_free(4, 1);	/* no card is shown yet */
-	dynamic_card(vm, 0x20b0, "");
+	assert_free(4, 1);	/* no NIC is shown yet */
+	dynamic_nic(vm, 0x20b0, "");
 	assert_free(4, 1);
 }
 
-static void an_unknown_pf_of_a_card_is_no_device(void **state)
+static void an_unknown_pf_of_a_nic_is_no_device(void **state)
 {
 	(void)state;
 	w_vm_on(&w, "vm-1", "esx01", "0000:99:00.0");
@@ -208,12 +208,12 @@ static void w_fpgas(void)
 	assert_int_equal(w_free(&w, "esx02", FPGA2), c);		\
 } while (0)
 
-static void a_fixed_card_takes_its_device_and_no_other(void **state)
+static void a_fixed_nic_takes_its_device_and_no_other(void **state)
 {
 	(void)state;
 	w_fpgas();
 	assert_fpgas(1, 1, 1);
-	w_card(w_on("vm-1", "esx01"), VS_NIC_PCI_FIXED, FPGA1);
+	w_nic(w_on("vm-1", "esx01"), VS_NIC_PCI_FIXED, FPGA1);
 	assert_fpgas(1, 0, 1);
 	assert_free(4, 2);	/* neither a VF nor a GPU */
 	w_hold(&w, "n1", "esx01", FPGA0, VS_CLAIM_RESERVED);
@@ -221,13 +221,13 @@ static void a_fixed_card_takes_its_device_and_no_other(void **state)
 }
 
 /* vCenter doesn't show which of the devices it has: it may be each of them. */
-static void a_dynamic_card_counts_against_each_that_it_may_be(void **state)
+static void a_dynamic_nic_counts_against_each_that_it_may_be(void **state)
 {
 	struct vs_nic *c;
 
 	(void)state;
 	w_fpgas();
-	c = dynamic_card(w_on("vm-1", "esx01"), 0x5000, "");
+	c = dynamic_nic(w_on("vm-1", "esx01"), 0x5000, "");
 	c->vendor = 0x10ee;
 	assert_fpgas(0, 0, 1);
 	assert_free(4, 2);
@@ -283,7 +283,7 @@ static void a_vf_and_a_device_come_together_or_not_at_all(void **state)
 		assert_string_equal(gang[i].pfs[1]->pci, GPU0);
 	}
 	/* a device in use is short, however many VFs there are */
-	dynamic_card(w_on("vm-1", "esx01"), 0x20b0, "");
+	dynamic_nic(w_on("vm-1", "esx01"), 0x20b0, "");
 	assert_int_equal(vs_place(&w.env, of(&p_both, 2), 2, &err), -1);
 	assert_non_null(strstr(err.text,
 		"needs 2 sriov-roce VFs with 1 gpu device each, 1 free"));
@@ -459,7 +459,7 @@ static void what_devices_demand_goes_for_the_whole_vm(void **state)
 	assert_int_equal(vs_adapter_mmio(&both), 0);
 	gpu.mmio_gb = 160;
 	assert_int_equal(vs_adapter_mmio(&both), 256);
-	/* with a card that is not counted, the device is all */
+	/* with a NIC that is not counted, the device is all */
 	assert_int_equal(w_count(&w.env, of(&p_both, 1), 9), 2);
 	esx01->max_hw = 15;
 	vs_host_changed(&w.inv, esx01);
@@ -485,15 +485,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(a_dynamic_card_takes_one_of_those_alike),
+		T(a_dynamic_nic_takes_one_of_those_alike),
 		T(so_it_does_on_a_host_of_devices_alone),
 		T(one_of_other_ids_may_be_any_vf_but_no_device),
 		T(one_that_allows_several_counts_against_all),
-		T(a_fixed_card_takes_the_device_that_has_its_address),
-		T(a_hold_of_a_device_is_stood_for_by_its_card),
-		T(an_unknown_pf_of_a_card_is_no_device),
-		T(a_fixed_card_takes_its_device_and_no_other),
-		T(a_dynamic_card_counts_against_each_that_it_may_be),
+		T(a_fixed_nic_takes_the_device_that_has_its_address),
+		T(a_hold_of_a_device_is_stood_for_by_its_nic),
+		T(an_unknown_pf_of_a_nic_is_no_device),
+		T(a_fixed_nic_takes_its_device_and_no_other),
+		T(a_dynamic_nic_counts_against_each_that_it_may_be),
 		T(each_address_is_given_once_to_whom_it_is_meant_for),
 		T(several_for_one_vm_are_several_devices_of_one_host),
 		T(an_address_is_of_all_hosts_or_of_those_named),

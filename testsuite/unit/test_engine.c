@@ -232,7 +232,7 @@ static void a_full_pf_gets_no_power_on(void **state)
 	flags("vm1", BOOT);
 	turn();
 	thief = fake_add_vm("thief", "group-other", "host-1", true);
-	thief->has_card = true;
+	thief->has_nic = true;
 	vs_strlcpy(thief->pci, "0000:3b:00.0", sizeof(thief->pci));
 	fake_show(thief);
 	assert_true(fake_finish(FAKE_CLONE));

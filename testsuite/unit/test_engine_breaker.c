@@ -28,7 +28,7 @@ static void cloned(int n)
 static void power_on_fails(void)
 {
 	assert_true(fake_fault(FAKE_POWER_ON, VS_E_OTHER_HOST,
-			       "GenericVmConfigFault", "the card is broken"));
+			       "GenericVmConfigFault", "the NIC is broken"));
 }
 
 static void all_ended(int n)
@@ -85,7 +85,7 @@ static void nodes_that_fail_in_a_row_open_it(void **st)
 	power_on_fails();
 	assert_non_null(open_now());
 	assert_non_null(strstr(open_now()->why, "3 nodes in a row"));
-	assert_non_null(strstr(open_now()->why, "the card is broken"));
+	assert_non_null(strstr(open_now()->why, "the NIC is broken"));
 	one = id("vm8");
 	assert_int_equal(vs_job_begin(&vs_core, 8, 0, &one, 1, &err), -1);
 	assert_int_equal(err.code, VS_E_SHORTAGE);

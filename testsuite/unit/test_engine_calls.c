@@ -259,7 +259,7 @@ static void hosts_vfs_go(void)
 	for (int i = 0; i < 2; i++) {
 		thief = fake_add_vm(i ? "thief1" : "thief0", "group-other",
 				    fake_get("vm1")->host, true);
-		thief->has_card = true;
+		thief->has_nic = true;
 		vs_strlcpy(thief->pci, "0000:3b:00.0", sizeof(thief->pci));
 		fake_show(thief);
 	}

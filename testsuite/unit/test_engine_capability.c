@@ -46,7 +46,7 @@ static void on_stage(void)
 	assert_non_null(vm);
 	at = *vs_ledger_get(core_ledger(), "vm1");
 	vs_strlcpy(at.host, "host-2", sizeof(at.host));
-	vm->ncards = 0;
+	vm->nnics = 0;
 }
 
 static void as(int type, int release)
@@ -151,7 +151,7 @@ static void a_vm_that_is_off_passes(void **st)
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
 }
 
-/* The template may have brought a card of its own; ExtraDevice= brings another. */
+/* The template may have brought a NIC of its own; ExtraDevice= brings another. */
 static void all_that_the_vm_has_is_asked_of(void **st)
 {
 	struct vs_adapter with;
@@ -163,13 +163,13 @@ static void all_that_the_vm_has_is_asked_of(void **st)
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, NULL, &err),
 			 0);
-	vm->ncards = 1;
-	vm->cards[0].kind = VS_NIC_PCI_FIXED;
+	vm->nnics = 1;
+	vm->nics[0].kind = VS_NIC_PCI_FIXED;
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, NULL, &err),
 			 -1);
 	assert_non_null(strstr(err.text, "directpath"));
-	vm->cards[0].kind = VS_NIC_ETHERNET;
+	vm->nics[0].kind = VS_NIC_ETHERNET;
 	assert_int_equal(vs_capability_check(&vs_core, vm1, vm,
 					     VS_OPERATION_VMOTION, NULL, &err),
 			 0);

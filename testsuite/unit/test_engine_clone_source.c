@@ -22,7 +22,7 @@ static void the_first_clone_makes_the_parent(void **st)
 	p = fake_parent("parent-tpl-");
 	assert_non_null(p);
 	assert_string_equal(p->source, "vm-tpl");
-	assert_false(p->has_card);
+	assert_false(p->has_nic);
 	turns(2);
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 1);
 	assert_int_equal(fake_sent[FAKE_CLONE], 1);
@@ -36,7 +36,7 @@ static void the_first_clone_makes_the_parent(void **st)
 	assert_string_equal(vm->source, p->moid);
 	assert_string_equal(vm->from, p->uuid);
 	assert_string_equal(vm->parent, "");
-	assert_true(vm->base[0] && vm->has_card);
+	assert_true(vm->base[0] && vm->has_nic);
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 2);
 	assert_int_equal(vs_tasks_provisioning(), 0);

@@ -167,7 +167,7 @@ static void one_that_is_gone_is_made_again(void **st)
 	assert_int_equal(fake_sent[FAKE_CLONE], 2);
 }
 
-static void one_that_lost_its_card_is_no_nodes_fault(void **st)
+static void one_that_lost_its_nic_is_no_nodes_fault(void **st)
 {
 	struct fake_vm *p;
 
@@ -176,7 +176,7 @@ static void one_that_lost_its_card_is_no_nodes_fault(void **st)
 	begin_instant(2, 1);
 	parent_stands(7, "vm1");
 	p = fake_parent("parent-");
-	p->has_card = false;
+	p->has_nic = false;
 	fake_show(p);
 	flags("vm1", BOOT);
 	waits_for_somebody("vm1", "no longer has the NICs of its clones");
@@ -228,7 +228,7 @@ int main(void)
 		cmocka_unit_test(one_that_was_stripped_is_not_made_again_for_ever),
 		cmocka_unit_test(one_that_was_stripped_and_deleted_is_made_again),
 		cmocka_unit_test(one_that_is_gone_is_made_again),
-		cmocka_unit_test(one_that_lost_its_card_is_no_nodes_fault),
+		cmocka_unit_test(one_that_lost_its_nic_is_no_nodes_fault),
 		cmocka_unit_test(each_template_has_its_own_bar),
 	};
 

@@ -106,7 +106,7 @@ static void an_outage_and_a_new_term_forget_since_when(void **st)
 	vs_client_renew_clear();	/* of the next test too */
 }
 
-static void a_template_with_a_passthrough_card_is_told(void **st)
+static void a_template_with_a_passthrough_nic_is_told(void **st)
 {
 	struct vs_vc_template t = {
 		.name = "tpl", .moid = "vm-tpl", .change_version = "x",
@@ -128,7 +128,7 @@ static void a_template_with_a_passthrough_card_is_told(void **st)
 }
 
 /* Said before anything is sent, as when vCenter says so. */
-static void a_card_in_the_parent_is_no_nodes_fault(void **st)
+static void a_nic_in_the_parent_is_no_nodes_fault(void **st)
 {
 	struct vs_vm *vm;
 
@@ -138,8 +138,8 @@ static void a_card_in_the_parent_is_no_nodes_fault(void **st)
 	wants(7, "vm1");
 	assert_true(fake_finish(FAKE_CLONE));
 	vm = vs_vm_get(core_inv(), fake_parent("")->moid);
-	vm->ncards = 1;
-	vm->cards[0].kind = VS_NIC_SRIOV;
+	vm->nnics = 1;
+	vm->nics[0].kind = VS_NIC_SRIOV;
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 0);
 	assert_true(core_capacity()[0].missing[0]);
@@ -468,8 +468,8 @@ int main(void)
 		cmocka_unit_test(a_pause_keeps_it_and_stops_its_making),
 		cmocka_unit_test(after_an_outage_nothing_goes_before_all_is_known),
 		cmocka_unit_test(an_outage_and_a_new_term_forget_since_when),
-		cmocka_unit_test(a_template_with_a_passthrough_card_is_told),
-		cmocka_unit_test(a_card_in_the_parent_is_no_nodes_fault),
+		cmocka_unit_test(a_template_with_a_passthrough_nic_is_told),
+		cmocka_unit_test(a_nic_in_the_parent_is_no_nodes_fault),
 		cmocka_unit_test(who_may_stand_on_it_is_asked_everywhere),
 		cmocka_unit_test(a_vm_whose_disks_nobody_knows_keeps_it),
 		cmocka_unit_test(an_orphan_that_others_stand_on_stays),

@@ -38,11 +38,11 @@ static void refused(void)
 	turns(10);
 }
 
-/* Its clone is there without a card, and its reconfiguration is sent. */
+/* Its clone is there without a NIC, and its reconfiguration is sent. */
 static void plain_clone(const char *node)
 {
 	assert_true(fake_finish(FAKE_CLONE));
-	assert_false(fake_get(node)->has_card);
+	assert_false(fake_get(node)->has_nic);
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_RECONFIGURE), 1);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 0);
@@ -50,7 +50,7 @@ static void plain_clone(const char *node)
 
 static void comes_up(const char *node)
 {
-	assert_true(fake_get(node)->has_card);
+	assert_true(fake_get(node)->has_nic);
 	turns(2);
 	assert_true(fake_finish(FAKE_POWER_ON));
 	flags(node, BUSY);
@@ -249,7 +249,7 @@ static void a_spec_that_is_wrong_anyway_is_not_taken_for_it(void **st)
 	assert_null(vs_clone_refused_json());
 	due(8, "vm2");
 	assert_true(fake_finish(FAKE_CLONE));
-	assert_true(fake_get("vm2")->has_card);
+	assert_true(fake_get("vm2")->has_nic);
 }
 
 /* Also where it is no matter of devices: the second one fails as the first. */
@@ -278,8 +278,8 @@ static void clones_that_were_under_way_are_made_again_too(void **st)
 	assert_int_equal(fake_sent[FAKE_CLONE], 4);
 	assert_true(fake_finish(FAKE_CLONE));
 	assert_true(fake_finish(FAKE_CLONE));
-	assert_false(fake_get("vm1")->has_card);
-	assert_false(fake_get("vm2")->has_card);
+	assert_false(fake_get("vm1")->has_nic);
+	assert_false(fake_get("vm2")->has_nic);
 	turns(2);
 	assert_string_equal(vs_clones.way.trial, "vm1");
 	assert_true(fake_finish(FAKE_RECONFIGURE));

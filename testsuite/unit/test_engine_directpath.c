@@ -71,7 +71,7 @@ static void the_host_is_asked_before_the_clone_and_once(void **state)
 	turns(2);
 	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 0);
 	assert_true(fake_finish(FAKE_POWER_ON));
-	assert_string_equal(hold_of("vm1")->cards[0].pf, HERE);
+	assert_string_equal(hold_of("vm1")->vfs[0].pf, HERE);
 	turn();
 	assert_int_equal(hold_of("vm1")->state, VS_CLAIM_IN_USE);
 	assert_int_equal(fake_target.asked, 1);
@@ -85,7 +85,7 @@ static void a_host_that_does_not_offer_it_is_left_out(void **state)
 	fake_offers(1, NULL, NULL, NULL);
 	turns(20);
 	assert_string_equal(hold_of("vm1")->host, "host-2");
-	assert_string_equal(hold_of("vm1")->cards[0].pf, THERE);
+	assert_string_equal(hold_of("vm1")->vfs[0].pf, THERE);
 	assert_int_equal(fake_target.asked, 2);
 	assert_string_equal(fake_target.host, "host-2");
 	fake_offers(2, THERE, "other", NULL);
@@ -196,9 +196,9 @@ static void a_vm_that_moves_leaves_its_device_behind(void **state)
 	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 1);
 	assert_true(fake_finish(FAKE_RECONFIGURE));
 	assert_int_equal(fake_get("vm1")->removed, 1);
-	assert_false(fake_get("vm1")->has_card);
+	assert_false(fake_get("vm1")->has_nic);
 	/* nor is anything said that is the other host's */
-	assert_int_equal(fake_get("vm1")->asked.ncards, 0);
+	assert_int_equal(fake_get("vm1")->asked.nnics, 0);
 	assert_int_equal(fake_get("vm1")->asked.nextra, 0);
 	assert_int_equal(fake_get("vm1")->asked.cpu_reserved_mhz, 0);
 	assert_false(fake_get("vm1")->asked.exact);
@@ -242,7 +242,7 @@ static void no_pf_of_another_host_is_said_before_it_is_there(void **state)
 	fake_offers(1, HERE, "one", NULL);
 	turn();
 	assert_true(fake_finish(FAKE_CLONE));
-	assert_int_equal(fake_get("vm1")->asked.ncards, 2);
+	assert_int_equal(fake_get("vm1")->asked.nnics, 2);
 	flags("vm1", DOWN);
 	end_job(7, "vm1");
 	turns(5);
@@ -251,7 +251,7 @@ static void no_pf_of_another_host_is_said_before_it_is_there(void **state)
 	assert_string_equal(hold_of("vm1")->host, "host-2");
 	assert_int_equal(fake_sent[FAKE_RECONFIGURE], 1);
 	assert_true(fake_finish(FAKE_RECONFIGURE));
-	assert_int_equal(fake_get("vm1")->asked.ncards, 0);
+	assert_int_equal(fake_get("vm1")->asked.nnics, 0);
 	assert_int_equal(fake_get("vm1")->removed, 1);
 	turns(2);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
@@ -302,7 +302,7 @@ static void devices_alike_are_one_row_however_many(void **state)
 }
 
 /* vmnic4's second port, given whole: no VF of the first, though on its bus. */
-static void another_port_of_a_card_is_no_vf(void **state)
+static void another_port_of_a_nic_is_no_vf(void **state)
 {
 	struct vs_vc_pf pf = { .pci = "0000:3b:00.0", .pnic = "vmnic4",
 		.switch_uuid = "sw", .numa = -1, .vfs = 4, .link_up = true };
@@ -548,7 +548,7 @@ int main(void)
 		T(a_vm_that_moves_leaves_its_device_behind),
 		T(no_pf_of_another_host_is_said_before_it_is_there),
 		T(devices_alike_are_one_row_however_many),
-		T(another_port_of_a_card_is_no_vf),
+		T(another_port_of_a_nic_is_no_vf),
 		T(a_vf_of_a_pf_that_found_no_row_is_no_device),
 		T(one_that_is_left_out_has_no_others),
 		T(what_finds_no_row_is_counted_as_left_out),

@@ -212,8 +212,8 @@ static void a_settled_but_never_right_reconfigure_is_bounded(void **state)
 	(void)state;
 	begin_idle("warm");
 	powered_down("vm1");
-	/* the card is on another network for vCenter for ever */
-	fake_get("vm1")->has_card = false;
+	/* the NIC is on another network for vCenter for ever */
+	fake_get("vm1")->has_nic = false;
 	fake_show(fake_get("vm1"));
 	assert_int_equal(job_begin(8, "vm1", NULL), 0);
 	flags("vm1", BOOT);
@@ -222,7 +222,7 @@ static void a_settled_but_never_right_reconfigure_is_bounded(void **state)
 		turns(2);
 		if (fake_waiting(FAKE_RECONFIGURE)) {
 			fake_finish(FAKE_RECONFIGURE);
-			fake_get("vm1")->has_card = false;
+			fake_get("vm1")->has_nic = false;
 			fake_show(fake_get("vm1"));
 			n0++;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * PFs that aren't what they were (Broadcom KB 309346: max_vfs is per driver in
- * PCI order, a card that is added moves VFs), and VFs that go while in use.
+ * PCI order, a NIC that is added moves VFs), and VFs that go while in use.
  */
 #include "engine_stage.h"
 #include "util/json.h"
@@ -54,7 +54,7 @@ static void vfs_that_moved_to_another_pf_are_not_used(void **st)
 	assert_int_equal(job_begin(7, "vm1", NULL), -1);
 }
 
-static void a_card_that_is_added_may_take_anothers_vfs(void **st)
+static void a_nic_that_is_added_may_take_anothers_vfs(void **st)
 {
 	(void)st;
 	two_pfs(4, 4);
@@ -63,11 +63,11 @@ static void a_card_that_is_added_may_take_anothers_vfs(void **st)
 	assert_false(quarantined(A));
 	/* A is what it was, and serves. */
 	assert_int_equal(job_begin(7, "vm1", NULL), 0);
-	assert_string_equal(vs_ledger_get(core_ledger(), "vm1")->cards[0].pf,
+	assert_string_equal(vs_ledger_get(core_ledger(), "vm1")->vfs[0].pf,
 			    A);
 }
 
-static void a_new_card_with_vfs_of_its_own_is_welcome(void **st)
+static void a_new_nic_with_vfs_of_its_own_is_welcome(void **st)
 {
 	(void)st;
 	two_pfs(4, 0);
@@ -230,8 +230,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_host_has_the_sums_of_its_pfs),
 		cmocka_unit_test(vfs_that_moved_to_another_pf_are_not_used),
-		cmocka_unit_test(a_card_that_is_added_may_take_anothers_vfs),
-		cmocka_unit_test(a_new_card_with_vfs_of_its_own_is_welcome),
+		cmocka_unit_test(a_nic_that_is_added_may_take_anothers_vfs),
+		cmocka_unit_test(a_new_nic_with_vfs_of_its_own_is_welcome),
 		cmocka_unit_test(a_nic_at_another_address_is_not_used),
 		cmocka_unit_test(another_nic_at_the_address_is_not_used),
 		cmocka_unit_test(what_is_as_it_was_again_is_used_again),

@@ -243,7 +243,7 @@ static void steal(const char *host)
 {
 	struct fake_vm *thief = fake_add_vm("thief", "group-other", host, true);
 
-	thief->has_card = true;
+	thief->has_nic = true;
 	vs_strlcpy(thief->pci, "0000:3b:00.0", sizeof(thief->pci));
 	fake_show(thief);
 }

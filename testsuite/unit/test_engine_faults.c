@@ -113,7 +113,7 @@ static void a_task_on_our_vm_is_adopted_not_repeated(void **st)
 }
 
 /* A relocation whose answer is lost is adopted as a task. If it then fails, because the
- * card's PF is not on the new host, the VM's node must not be set down. */
+ * NIC's PF is not on the new host, the VM's node must not be set down. */
 static void what_an_adopted_task_fails_of_is_not_the_nodes_fault(void **st)
 {
 	(void)st;
@@ -316,7 +316,7 @@ static void a_pf_that_was_never_shown_is_no_place(void **st)
 	vm->on = false;
 	fake_show(vm);
 	thief = fake_add_vm("thief", "group-other", "host-1", true);
-	thief->has_card = true;
+	thief->has_nic = true;
 	vs_strlcpy(thief->pci, "0000:3b:00.0", sizeof(thief->pci));
 	fake_show(thief);
 	flags("vm1", BOOT);

@@ -145,7 +145,7 @@ static void what_strangers_hold_is_not_in_sight(void **state)
 	vs_forecast_renew(&vs_core);
 	ready();
 	vm = fake_add_vm("theirs", "group-other", "host-2", true);
-	vm->has_card = true;
+	vm->has_nic = true;
 	vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
 	fake_show(vm);
 	bring_up(7, "vm1");

@@ -285,7 +285,7 @@ static void words_of_a_guest_whose_node_is_up_are_only_noted(void **st)
 	job_starts(8, "vm1");
 	flags("vm1", BOOT);
 	turns(2);
-	v.guest_reason = "no card";
+	v.guest_reason = "no NIC";
 	fake_tell(vm, &v);
 	assert_false(n->kept->fresh);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the engine asks of vCenter for a VM's hardware beside its cards, and
+ * What the engine asks of vCenter for a VM's hardware beside its NICs, and
  * what of it follows the host that the VM is on.
  */
 #include "engine_stage.h"

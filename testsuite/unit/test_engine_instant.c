@@ -14,7 +14,7 @@ static void only_the_parent_is_made_before_slurm_asks_for_power(void **st)
 	turns(50);
 	p = fake_parent("parent-tpl-");
 	assert_non_null(p);
-	assert_true(p->has_card && p->on && p->kind == VS_VC_NET_VMXNET3);
+	assert_true(p->has_nic && p->on && p->kind == VS_VC_NET_VMXNET3);
 	assert_int_equal(fake_sent[FAKE_INSTANT], 0);
 	assert_int_equal(fake_sent[FAKE_SNAPSHOT], 0);
 	comes_up("vm1");

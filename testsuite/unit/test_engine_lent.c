@@ -432,7 +432,7 @@ static void vfs_taken(int n)
 		snprintf(name, sizeof(name), "other%d", i);
 		vm = fake_add_vm(name, "group-other",
 				 i % 2 ? "host-3" : "host-4", true);
-		vm->has_card = true;
+		vm->has_nic = true;
 		vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
 		fake_show(vm);
 	}

@@ -69,7 +69,7 @@ static void each_vf_is_in_one_state(void **state)
 	turn();
 	expect_vfs(3, 0, 1, 0, 0, 0);
 	theirs = fake_add_vm("x", "group-v9", "host-1", true);
-	theirs->has_card = true;
+	theirs->has_nic = true;
 	vs_strlcpy(theirs->pci, "0000:3b:00.0", sizeof(theirs->pci));
 	fake_show(theirs);
 	turn();
@@ -220,7 +220,7 @@ static void failures_are_counted_by_step_and_code(void **state)
 	(void)state;
 	boot_up(7, "vm1");
 	assert_true(fake_fault(FAKE_POWER_ON, VS_E_OTHER_HOST,
-			       "GenericVmConfigFault", "the card is broken"));
+			       "GenericVmConfigFault", "the NIC is broken"));
 	assert_int_equal(value("step_failures_total{step=\"power_on\",code=\"other_host\"}"), 1);
 	assert_int_equal(value("step_failures_total{step=\"power_on\",code=\"retry\"}"), 0);
 	assert_int_equal(value("step_failures_total{step=\"clone\",code=\"other_host\"}"), 0);

@@ -178,7 +178,7 @@ static void what_it_holds_is_counted_once_when_it_is_found(void **st)
 	restored_without("vm1");
 	assert_int_equal(free_on("host-1"), 1);
 	vm = fake_add_vm("vm1", "group-v9", "host-1", true);
-	vm->has_card = true;
+	vm->has_nic = true;
 	vs_strlcpy(vm->mac, node("vm1")->macs[0], sizeof(vm->mac));
 	vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
 	fake_show(vm);

@@ -14,7 +14,7 @@
  * reconfigure, hosts that change, room in pools and datastores, the hints file, slow guests. chaos.py has these, with the real daemons.
  *
  * Judged, in every turn: I1, no power-on to a PF without a free VF; I2, a job
- * starts only where its VM is on and has its card; with Retention=destroy, on
+ * starts only where its VM is on and has its NIC; with Retention=destroy, on
  * no VM that was made for another job (or run of it); no changing call during a pause; no prolog and no node
  * runs into its timeout; the sums that the engine keeps are true. At the end:
  * progress, every job ends; nothing leaks, every node is powered down and
@@ -45,7 +45,7 @@
 #define REST_TURNS 6000			/* at most: hosts are avoided for 5 min */
 #define STILL_TURNS 100			/* and nothing moves any more */
 
-static struct { unsigned restarts, cards, pauses; bool people; } kind; /* per mille */
+static struct { unsigned restarts, nics, pauses; bool people; } kind; /* per mille */
 static int64_t slow_ms, back_ms, push_ms, lost_until_ms, paused_until_ms;
 static struct { unsigned seed; char *text; size_t size; } told_of;
 static FILE *trace;		/* the calls of a world, NULL: not traced */
@@ -157,9 +157,9 @@ static void administrators(void)
 		model_say("vCenter: vm%d is switched %s", k + 1,
 			  vm->on ? "on" : "off");
 		fake_show(vm);
-	} else if (vm->on && model_chance(kind.cards)) {
-		model_say("vCenter: vm%d loses its card", k + 1);
-		vm->has_card = false;
+	} else if (vm->on && model_chance(kind.nics)) {
+		model_say("vCenter: vm%d loses its NIC", k + 1);
+		vm->has_nic = false;
 		fake_show(vm);
 	} else if (!vm->on && model_chance(2)) {
 		model_say("vCenter: vm%d is destroyed", k + 1);
@@ -430,13 +430,13 @@ static unsigned number(const char *name, unsigned otherwise)
 	return s ? (unsigned)strtoul(s, NULL, 10) : otherwise;
 }
 
-static void worlds(unsigned n, unsigned restarts, unsigned cards, bool people)
+static void worlds(unsigned n, unsigned restarts, unsigned nics, bool people)
 {
 	unsigned only = number("VS_WORLD", 0), first = only ? only : 1;
 	unsigned bad = 0;
 
 	kind.restarts = restarts;
-	kind.cards = cards;
+	kind.nics = nics;
 	kind.people = people;
 	n = only ? 1 : number("VS_WORLDS", n);
 	for (unsigned seed = first; seed < first + n; seed++) {
@@ -465,7 +465,7 @@ static void nor_in_200_where_slurmctld_is_killed(void **state)
 	worlds(200, 3, 0, false);
 }
 
-static void nor_in_100_where_cards_are_taken_away(void **state)
+static void nor_in_100_where_nics_are_taken_away(void **state)
 {
 	(void)state;
 	worlds(100, 0, 2, false);
@@ -498,7 +498,7 @@ static struct digest digest(const char *text)
 }
 
 /* The calls of a world; to be free()d. Each fourth world has restarts, each
- * fourth cards that are taken away, each fourth all that people do. */
+ * fourth NICs that are taken away, each fourth all that people do. */
 static char *traced(unsigned seed)
 {
 	char *text;
@@ -506,7 +506,7 @@ static char *traced(unsigned seed)
 	int broken;
 
 	kind.restarts = seed % 4 == 1 || seed % 4 == 3 ? 3 : 0;
-	kind.cards = seed % 4 >= 2 ? 2 : 0;
+	kind.nics = seed % 4 >= 2 ? 2 : 0;
 	kind.people = seed % 4 == 3;
 	trace = open_memstream(&text, &size);
 	assert_non_null(trace);
@@ -671,7 +671,7 @@ static void a_world_follows_from_its_seed_alone(void **state)
 	free(once);
 	free(again);
 	kind.restarts = 3;
-	kind.cards = 2;
+	kind.nics = 2;
 	kind.people = true;
 	once = world(7, &broken);
 	free(world(8, &broken));
@@ -696,7 +696,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WORLDS(in_500_worlds_nothing_leaks_and_everybody_gets_on),
 		WORLDS(nor_in_200_where_slurmctld_is_killed),
-		WORLDS(nor_in_100_where_cards_are_taken_away),
+		WORLDS(nor_in_100_where_nics_are_taken_away),
 		WORLDS(nor_in_200_where_operators_pause_all_changes),
 		WORLDS(each_state_of_a_node_is_reached_and_ends),
 		WORLDS(a_world_follows_from_its_seed_alone),

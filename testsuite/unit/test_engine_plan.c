@@ -114,7 +114,7 @@ static void places_are_those_that_the_job_gets(void **state)
 		assert_string_equal(vs_j_str(vs_j_get(row(&doc, i), "host")),
 				    vs_host_get(core_inv(), h->host)->name);
 		assert_string_equal(vs_j_str(vs_j_get(row(&doc, i), "pf")),
-				    h->cards[0].pf);
+				    h->vfs[0].pf);
 	}
 	vs_jdoc_free(&doc);
 }
@@ -282,7 +282,7 @@ static void of_a_job_that_waits_only_what_lacks_a_place_waits(void **state)
 		struct fake_vm *vm = fake_add_vm(theirs[i], "group-other",
 						 theirs[i], true);
 
-		vm->has_card = true;
+		vm->has_nic = true;
 		vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
 		fake_show(vm);
 	}

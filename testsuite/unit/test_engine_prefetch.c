@@ -28,7 +28,7 @@ static void no_vf_is_free(int hosts, int vfs)
 			snprintf(name, sizeof(name), "x%d-%d", h, i);
 			snprintf(host, sizeof(host), "host-%d", h);
 			vm = fake_add_vm(name, "group-other", host, true);
-			vm->has_card = true;
+			vm->has_nic = true;
 			vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
 			fake_show(vm);
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * VMs of several cards (NICsPerNode=): what is asked of vCenter for them, when one
+ * VMs of several NICs (NICsPerNode=): what is asked of vCenter for them, when one
  * is right, and which idle VMs make room for them. Devices beside them (ExtraDevice=).
  */
 #include "engine_stage.h"
@@ -36,7 +36,7 @@ static void begin_rails(int nodes)
 	turn();
 }
 
-static void a_clone_brings_a_card_for_each_rail(void **state)
+static void a_clone_brings_a_nic_for_each_rail(void **state)
 {
 	const struct vs_node *n;
 	struct fake_vm *vm;
@@ -62,7 +62,7 @@ static void a_clone_brings_a_card_for_each_rail(void **state)
 					 pfs), A "," B);
 }
 
-static void a_vm_that_lacks_one_of_its_cards_is_reconfigured(void **state)
+static void a_vm_that_lacks_one_of_its_nics_is_reconfigured(void **state)
 {
 	struct fake_vm *vm;
 
@@ -81,7 +81,7 @@ static void a_vm_that_lacks_one_of_its_cards_is_reconfigured(void **state)
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
 }
 
-static void a_card_too_many_goes_with_a_reconfiguration(void **state)
+static void a_nic_too_many_goes_with_a_reconfiguration(void **state)
 {
 	(void)state;
 	begin_rails(1);
@@ -95,7 +95,7 @@ static void a_card_too_many_goes_with_a_reconfiguration(void **state)
 	assert_int_equal(fake_get("vm1")->nmore, 0);
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_POWER_ON), 1);
-	assert_int_equal(vs_ledger_get(core_ledger(), "vm1")->ncards, 1);
+	assert_int_equal(vs_ledger_get(core_ledger(), "vm1")->nvfs, 1);
 }
 
 static void the_ledger_is_rebuilt_from_what_vcenter_shows(void **state)
@@ -200,9 +200,9 @@ static void a_device_that_no_host_offers_is_refused_by_its_ids(void **st)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_clone_brings_a_card_for_each_rail),
-		cmocka_unit_test(a_vm_that_lacks_one_of_its_cards_is_reconfigured),
-		cmocka_unit_test(a_card_too_many_goes_with_a_reconfiguration),
+		cmocka_unit_test(a_clone_brings_a_nic_for_each_rail),
+		cmocka_unit_test(a_vm_that_lacks_one_of_its_nics_is_reconfigured),
+		cmocka_unit_test(a_nic_too_many_goes_with_a_reconfiguration),
 		cmocka_unit_test(the_ledger_is_rebuilt_from_what_vcenter_shows),
 		cmocka_unit_test(idle_vms_of_one_host_go_together_for_one_that_needs_both),
 		cmocka_unit_test(a_shortage_is_told_in_nodes_and_their_vfs),

@@ -19,7 +19,7 @@ static void foreign_with_vf(const char *name, const char *host)
 {
 	struct fake_vm *vm = fake_add_vm(name, "group-other", host, true);
 
-	vm->has_card = true;
+	vm->has_nic = true;
 	vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
 	fake_show(vm);
 }

@@ -86,7 +86,7 @@ static void a_vm_on_another_host_takes_its_vf_there(void **st)
 	assert_int_equal(ntold, 0);
 }
 
-static void a_card_that_is_missing_or_another_is_put_right_for_the_next_job(
+static void a_nic_that_is_missing_or_another_is_put_right_for_the_next_job(
 	void **st)
 {
 	(void)st;
@@ -97,7 +97,7 @@ static void a_card_that_is_missing_or_another_is_put_right_for_the_next_job(
 			vs_strlcpy(vm->mac, "00:50:56:00:00:01",
 				   sizeof(vm->mac));
 		else
-			vm->has_card = false;
+			vm->has_nic = false;
 		fake_show(vm);
 		turns(60);
 		assert_int_equal(sent(), 0);	/* a job runs in it */
@@ -189,7 +189,7 @@ int main(void)
 		cmocka_unit_test(a_vm_off_that_should_be_on_is_switched_on_for_its_job),
 		cmocka_unit_test(a_wrong_profile_waits_for_the_end_of_the_job_in_it),
 		cmocka_unit_test(a_vm_on_another_host_takes_its_vf_there),
-		cmocka_unit_test(a_card_that_is_missing_or_another_is_put_right_for_the_next_job),
+		cmocka_unit_test(a_nic_that_is_missing_or_another_is_put_right_for_the_next_job),
 		cmocka_unit_test(a_hold_that_nobody_needs_ends),
 		cmocka_unit_test(copies_restores_and_templates_of_our_vms_stay_untouched),
 		cmocka_unit_test(one_broken_vm_or_host_stops_nobody_else),

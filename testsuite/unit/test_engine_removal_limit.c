@@ -504,7 +504,7 @@ static void a_node_that_leaves_the_file_keeps_its_vf_while_it_starts(void **st)
 	fake_show(vm);
 	turns(11);
 	assert_null(vs_ledger_get(core_ledger(), "vm2"));
-	assert_int_equal(free_on("host-1"), 0);		/* its card's */
+	assert_int_equal(free_on("host-1"), 0);		/* its NIC's */
 	assert_int_equal(job_begin(8, "vm1", NULL), -1);
 	vm->on = false;
 	fake_show(vm);
@@ -531,7 +531,7 @@ static void a_vm_of_no_node_that_just_starts_has_its_vf(void **st)
 	start(1);
 	begin(1, 1, 1, "warm");
 	vm = ours("old1", false);
-	vm->has_card = true;
+	vm->has_nic = true;
 	vs_strlcpy(vm->mac, "00:50:56:00:00:99", sizeof(vm->mac));
 	t = power_on_of("old1");
 	fake_load();

@@ -252,7 +252,7 @@ static void slurm_is_told_what_a_job_got_before_it_begins(void **state)
 	vs_outbox_send(&vs_core, told, ntold, now, &push_ms);
 	vm = vs_node_vm(&vs_core, &core_nodes()[one]);
 	want = vs_asprintf("7: vm1 sriov-roce %s %s begins", vm->host_ptr->name,
-			   vs_ledger_get(core_ledger(), "vm1")->cards[0].pf);
+			   vs_ledger_get(core_ledger(), "vm1")->vfs[0].pf);
 	assert_string_equal(got, want);
 	/* and that it has left, before it may be launched again */
 	ntold = 0;

@@ -20,7 +20,7 @@ static void a_job_never_starts_on_anothers_vm_though_vcenter_leaves(void **state
 }
 
 /* Two jobs wait on one node: each is "what others run on" to the other, and
- * both start on a VM without its card. */
+ * both start on a VM without its NIC. */
 static void two_jobs_that_wait_are_no_reason_to_start_on_a_wrong_vm(void **state)
 {
 	int one;
@@ -33,7 +33,7 @@ static void two_jobs_that_wait_are_no_reason_to_start_on_a_wrong_vm(void **state
 	assert_int_equal(job_begin(9, "vm1", NULL), 0);
 	vs_job_wait(&vs_core, 9, 0, &one, 1);
 	flags("vm1", BUSY);
-	fake_get("vm1")->has_card = false;	/* by an administrator */
+	fake_get("vm1")->has_nic = false;	/* by an administrator */
 	fake_show(fake_get("vm1"));
 	ntold = 0;
 	turns(3);
@@ -51,7 +51,7 @@ static void a_job_beside_one_that_waits_for_a_rebuild_does_not_end_it(void **sta
 	(void)state;
 	begin_idle("warm");
 	one = id("vm1");
-	fake_get("vm1")->has_card = false;
+	fake_get("vm1")->has_nic = false;
 	fake_show(fake_get("vm1"));
 	turns(2);
 	job_starts(8, "vm1");

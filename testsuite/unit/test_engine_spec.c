@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the engine asks of vCenter for a VM: the card and the reservations that
+ * What the engine asks of vCenter for a VM: the NIC and the reservations that
  * each kind of adapter needs, on which host, how often, and for how long.
  */
 #include "engine_stage.h"
@@ -82,7 +82,7 @@ static void a_reconfigure_leaves_nothing_of_the_old_profile(void **state)
 /* terraform-provider-vsphere#2133: NICs were identified by a guessed unit
  * number. slurm-vsphere identifies its NIC by the MAC address, whatever its key
  * and place. */
-static void of_two_cards_ours_alone_is_taken_out(void **state)
+static void of_two_nics_ours_alone_is_taken_out(void **state)
 {
 	struct fake_vm *vm;
 
@@ -201,7 +201,7 @@ int main(void)
 		cmocka_unit_test(pvrdma_and_vmxnet3_reserve_nothing),
 		cmocka_unit_test(latency_sensitivity_needs_all_cpu_and_memory),
 		cmocka_unit_test(a_reconfigure_leaves_nothing_of_the_old_profile),
-		cmocka_unit_test(of_two_cards_ours_alone_is_taken_out),
+		cmocka_unit_test(of_two_nics_ours_alone_is_taken_out),
 		cmocka_unit_test(a_host_that_failed_is_avoided_for_a_while),
 		cmocka_unit_test(each_try_waits_twice_as_long_and_tries_are_bounded),
 		cmocka_unit_test(a_prolog_that_waits_too_long_is_answered_with_no),

@@ -107,8 +107,8 @@ static void kinds_are_by_adapter(void **state)
 	assert_string_equal(names[kinds[0].adapter], "sriov-roce");
 	assert_string_equal(names[kinds[1].adapter], "other");
 	assert_null(names[2]);
-	assert_int_equal(kinds[0].cards, 1);
-	assert_int_equal(kinds[1].cards, 0);
+	assert_int_equal(kinds[0].vfs, 1);
+	assert_int_equal(kinds[1].vfs, 0);
 	assert_true(kinds[0].alone && kinds[1].alone);
 	assert_int_not_equal(kinds[0].like, kinds[1].like);
 	assert_int_equal(kinds[2].adapter, -1);

@@ -227,7 +227,7 @@ static void foreign_vms_give_nothing(void **state)
 	for (int i = 0; i < 2 && (free_on("host-1") || free_on("host-2")); i++) {
 		vm = fake_add_vm("theirs", "group-other", free_on("host-1") ?
 				 "host-1" : "host-2", true);
-		vm->has_card = true;
+		vm->has_nic = true;
 		vs_strlcpy(vm->pci, "0000:3b:00.0", sizeof(vm->pci));
 		fake_show(vm);
 	}

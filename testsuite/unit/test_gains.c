@@ -113,27 +113,27 @@ static struct vs_host *some_host(void)
 static void hold_taken(int id, const char *host)
 {
 	struct vs_claim h = { .id = id, .cpu_mhz = pick(3) * 1000,
-			     .mem_mb = 2000 * pick(5), .ncards = (int)pick(2) };
+			     .mem_mb = 2000 * pick(5), .nvfs = (int)pick(2) };
 
 	vs_strlcpy(h.node, node_name(id), sizeof(h.node));
 	snprintf(h.host, sizeof(h.host), "host-%s", host);
-	vs_strlcpy(h.cards[0].pf, pick(2) ? W_PF0 : W_PF1, VS_PCI_LEN);
+	vs_strlcpy(h.vfs[0].pf, pick(2) ? W_PF0 : W_PF1, VS_PCI_LEN);
 	vs_ledger_take(&w.ledger, &h, NULL);
 }
 
 static void hold_changes(int id)
 {
 	struct vs_claim *h = vs_ledger_get(&w.ledger, node_name(id));
-	struct vs_claim_vf card = { .automatic = false };
+	struct vs_claim_vf nic = { .automatic = false };
 
 	if (!h) {
 		hold_taken(id, some_host()->name);
 	} else if (pick(2)) {
 		vs_ledger_release(&w.ledger, node_name(id));
 	} else {
-		vs_strlcpy(card.pf, pick(2) ? W_PF0 : W_PF1, VS_PCI_LEN);
-		vs_ledger_move(&w.ledger, h, some_host()->moid, &card,
-			       h->ncards);
+		vs_strlcpy(nic.pf, pick(2) ? W_PF0 : W_PF1, VS_PCI_LEN);
+		vs_ledger_move(&w.ledger, h, some_host()->moid, &nic,
+			       h->nvfs);
 	}
 }
 

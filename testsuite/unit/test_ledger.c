@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan/allocation/ledger: holds, their states, and how they stand beside cards.
+ * plan/allocation/ledger: holds, their states, and how they stand beside NICs.
  *
  * Here, and with the chaos run's I1 and I3, is what others got wrong: a device
  * freed for the wrong VM or twice (sriov-network-device-plugin#685,
@@ -115,8 +115,8 @@ static void a_hold_of_nobody_or_nowhere_is_a_bug(void **state)
 static void a_hold_is_promised_whatever_the_caller_wrote(void **state)
 {
 	struct vs_claim hold = { .node = "n1", .host = "host-esx01",
-				.cards = { { W_PF0, false } },
-				.ncards = 1, .state = VS_CLAIM_IN_USE };
+				.vfs = { { W_PF0, false } },
+				.nvfs = 1, .state = VS_CLAIM_IN_USE };
 
 	(void)state;
 	assert_int_equal(vs_ledger_take(&w.ledger, &hold, NULL), 0);
@@ -166,38 +166,38 @@ static void a_hold_without_a_vf_names_no_pf(void **state)
 	assert_string_equal(vs_claim_pfs(&hold, out), "");
 }
 
-/* vCenter shows one card more than was held, whose PF is ESXi's choice. */
-static void a_card_more_is_held_as_it_is_shown(void **state)
+/* vCenter shows one NIC more than was held, whose PF is ESXi's choice. */
+static void a_nic_more_is_held_as_it_is_shown(void **state)
 {
 	struct vs_claim *h = w_hold(&w, "n1", "esx01", W_PF0,
 				    VS_CLAIM_STARTING);
-	const struct vs_claim_vf cards[] = {
+	const struct vs_claim_vf vfs[] = {
 		{ W_PF0, false }, { W_PF1, true },
 	};
 
 	(void)state;
-	vs_ledger_move(&w.ledger, h, "host-esx01", cards, 2);
-	assert_int_equal(h->ncards, 2);
-	assert_string_equal(h->cards[1].pf, W_PF1);
-	assert_true(h->cards[1].automatic);
-	assert_false(h->cards[0].automatic);
+	vs_ledger_move(&w.ledger, h, "host-esx01", vfs, 2);
+	assert_int_equal(h->nvfs, 2);
+	assert_string_equal(h->vfs[1].pf, W_PF1);
+	assert_true(h->vfs[1].automatic);
+	assert_false(h->vfs[0].automatic);
 }
 
-/* Its cards become guesses, and nothing else of it changes. */
-static void a_hold_of_the_most_cards_keeps_all_else_when_it_is_moved(void **state)
+/* Its NICs become guesses, and nothing else of it changes. */
+static void a_hold_of_the_most_nics_keeps_all_else_when_it_is_moved(void **state)
 {
 	struct vs_claim hold = { .node = "n1", .host = "host-esx01",
-				.ncards = VS_NICS_MAX, .vm = "vm-1" }, *h;
+				.nvfs = VS_NICS_MAX, .vm = "vm-1" }, *h;
 
 	(void)state;
 	for (int i = 0; i < VS_NICS_MAX; i++)
-		vs_strlcpy(hold.cards[i].pf, W_PF0, VS_PCI_LEN);
+		vs_strlcpy(hold.vfs[i].pf, W_PF0, VS_PCI_LEN);
 	assert_int_equal(vs_ledger_take(&w.ledger, &hold, NULL), 0);
 	h = vs_ledger_get(&w.ledger, "n1");
 	vs_ledger_move(&w.ledger, h, "host-esx02", NULL, 0);
-	assert_int_equal(h->ncards, VS_NICS_MAX);
+	assert_int_equal(h->nvfs, VS_NICS_MAX);
 	for (int i = 0; i < VS_NICS_MAX; i++)
-		assert_true(h->cards[i].automatic);
+		assert_true(h->vfs[i].automatic);
 	assert_string_equal(h->vm, "vm-1");
 	assert_int_equal(h->state, VS_CLAIM_RESERVED);
 }
@@ -241,7 +241,7 @@ static void a_guess_counts_against_all_pfs_of_its_switch(void **state)
 	assert_free(7, 8);
 	vs_ledger_move(&w.ledger, h, esx01->moid, NULL, 0);
 	assert_free(7, 7);
-	h->cards[0].automatic = false;
+	h->vfs[0].automatic = false;
 	vs_ledger_move(&w.ledger, h, esx01->moid, &unresolved, 1);
 	assert_free(7, 7);
 }
@@ -252,7 +252,7 @@ static void a_hold_on_automatic_pf_counts_against_its_switch(void **state)
 				    VS_CLAIM_RESERVED);
 
 	(void)state;
-	h->cards[0].automatic = true;
+	h->vfs[0].automatic = true;
 	assert_free(7, 7);
 	vs_strlcpy(esx01->pfs[1].switch_uuid, "another", VS_LABEL_LEN);
 	assert_free(7, 8);
@@ -319,7 +319,7 @@ static void the_generation_moves_with_every_change(void **state)
 	assert_null(w.ledger.holds);
 }
 
-/* ---- holds beside cards ------------------------------------------------- */
+/* ---- holds beside NICs ------------------------------------------------- */
 
 static struct vs_claim *held_by_vm(enum vs_claim_state state)
 {
@@ -329,7 +329,7 @@ static struct vs_claim *held_by_vm(enum vs_claim_state state)
 	return h;
 }
 
-static void a_seen_hold_counts_no_more_for_its_card_does(void **state)
+static void a_seen_hold_counts_no_more_for_its_nic_does(void **state)
 {
 	struct vs_pf_use u;
 
@@ -341,7 +341,7 @@ static void a_seen_hold_counts_no_more_for_its_card_does(void **state)
 	assert_int_equal(u.free, 7);
 }
 
-static void a_requested_hold_gives_way_to_its_card_at_once(void **state)
+static void a_requested_hold_gives_way_to_its_nic_at_once(void **state)
 {
 	(void)state;
 	held_by_vm(VS_CLAIM_STARTING);
@@ -350,7 +350,7 @@ static void a_requested_hold_gives_way_to_its_card_at_once(void **state)
 	assert_free(7, 8);
 }
 
-static void a_seen_hold_without_its_card_still_counts(void **state)
+static void a_seen_hold_without_its_nic_still_counts(void **state)
 {
 	struct vs_vm *vm;
 
@@ -361,17 +361,17 @@ static void a_seen_hold_without_its_card_still_counts(void **state)
 	vm->power = VS_POWER_OFF;
 	assert_free(7, 8);
 	vm->power = VS_POWER_ON;
-	vm->readable = false;			/* its card is a memory */
+	vm->readable = false;			/* its NIC is a memory */
 	assert_free(6, 8);
 	vm->readable = true;
-	vm->ncards = 0;				/* on, card not shown */
+	vm->nnics = 0;				/* on, NIC not shown */
 	assert_free(7, 8);
-	vm->ncards = 1;
+	vm->nnics = 1;
 	vs_vm_set_host(&w.inv, vm, "host-unknown");
 	assert_free(7, 8);
 }
 
-static void a_hold_whose_card_is_elsewhere_counts_there(void **state)
+static void a_hold_whose_nic_is_elsewhere_counts_there(void **state)
 {
 	struct vs_host *esx02 = w_host(&w, "esx02");
 
@@ -383,7 +383,7 @@ static void a_hold_whose_card_is_elsewhere_counts_there(void **state)
 	assert_int_equal(w_free(&w, "esx02", W_PF0), 7);
 }
 
-static void a_card_on_a_host_whose_pfs_are_not_told_stands_too(void **state)
+static void a_nic_on_a_host_whose_pfs_are_not_told_stands_too(void **state)
 {
 	(void)state;
 	w_host(&w, "esx02");
@@ -392,7 +392,7 @@ static void a_card_on_a_host_whose_pfs_are_not_told_stands_too(void **state)
 	assert_free(8, 8);
 }
 
-static void a_promise_elsewhere_counts_beside_the_card(void **state)
+static void a_promise_elsewhere_counts_beside_the_nic(void **state)
 {
 	struct vs_host *esx02 = w_host(&w, "esx02");
 	int64_t cpu, mem;
@@ -414,28 +414,28 @@ static void a_promise_at_its_own_vms_place_is_one_vf(void **state)
 	(void)state;
 	held_by_vm(VS_CLAIM_RESERVED);
 	assert_free(7, 8);
-	vs_strlcpy(vm->cards[0].pci, W_PF1, VS_PCI_LEN);
+	vs_strlcpy(vm->nics[0].pci, W_PF1, VS_PCI_LEN);
 	assert_free(7, 7);		/* same host, another PF: both */
-	vm->ncards = 0;
+	vm->nnics = 0;
 	assert_free(7, 8);
-	vm->ncards = 1;			/* on the second PF it is one, too */
-	vs_strlcpy(vs_ledger_get(&w.ledger, "n1")->cards[0].pf, W_PF1,
+	vm->nnics = 1;			/* on the second PF it is one, too */
+	vs_strlcpy(vs_ledger_get(&w.ledger, "n1")->vfs[0].pf, W_PF1,
 		   VS_PCI_LEN);
 	assert_free(8, 7);
 }
 
-static void cards_of_other_kinds_don_t_stand_for_a_hold(void **state)
+static void nics_of_other_kinds_don_t_stand_for_a_hold(void **state)
 {
 	struct vs_vm *vm = w_vm(&w, "vm-1", "n1", "esx01");
 
 	(void)state;
 	vm->power = VS_POWER_ON;
-	w_card(vm, VS_NIC_VMXNET3, "");
+	w_nic(vm, VS_NIC_VMXNET3, "");
 	held_by_vm(VS_CLAIM_IN_USE);
 	assert_free(7, 8);
 }
 
-static void a_device_elsewhere_on_the_host_makes_no_card_a_device(void **state)
+static void a_device_elsewhere_on_the_host_makes_no_nic_a_device(void **state)
 {
 	struct vs_devices other = { .vendor = 0x10de, .device = 0x20b0 };
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
@@ -444,7 +444,7 @@ static void a_device_elsewhere_on_the_host_makes_no_card_a_device(void **state)
 	esx01->devices = &other;
 	held_by_vm(VS_CLAIM_IN_USE);
 	assert_free(7, 8);
-	vm->ncards = 0;
+	vm->nnics = 0;
 	assert_free(7, 8);
 	esx01->devices = NULL;
 }
@@ -597,7 +597,7 @@ static void the_sum_over_all_hosts_is_the_sum_of_each(void **state)
 	vs_free_capacity_clear(&made);
 }
 
-/* ---- where a card may be -------------------------------------------------- */
+/* ---- where a NIC may be -------------------------------------------------- */
 
 static void a_vm_with_a_wrong_mark_is_counted_apart(void **state)
 {
@@ -620,7 +620,7 @@ static void a_vm_with_a_wrong_mark_is_counted_apart(void **state)
 }
 
 /* vCenter may name a PF that the host has no more. */
-static void a_card_of_a_pf_that_is_gone_may_be_on_its_switch(void **state)
+static void a_nic_of_a_pf_that_is_gone_may_be_on_its_switch(void **state)
 {
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", "0000:99:00.0");
 
@@ -629,10 +629,10 @@ static void a_card_of_a_pf_that_is_gone_may_be_on_its_switch(void **state)
 	vs_strlcpy(esx01->pfs[1].switch_uuid, "50 2a switch B", VS_LABEL_LEN);
 	vs_host_changed(&w.inv, esx01);
 	assert_free(7, 8);
-	vs_strlcpy(vm->cards[0].switch_uuid, "50 2a switch B", VS_LABEL_LEN);
+	vs_strlcpy(vm->nics[0].switch_uuid, "50 2a switch B", VS_LABEL_LEN);
 	vs_vm_changed(&w.inv, vm);
 	assert_free(8, 7);
-	vs_strlcpy(vm->cards[0].switch_uuid, "50 2a gone too", VS_LABEL_LEN);
+	vs_strlcpy(vm->nics[0].switch_uuid, "50 2a gone too", VS_LABEL_LEN);
 	vs_vm_changed(&w.inv, vm);
 	assert_free(7, 7);
 }
@@ -655,15 +655,15 @@ int main(void)
 		TEST(a_hold_without_a_vf_takes_cpu_and_memory_only),
 		TEST(a_hold_on_a_host_that_is_gone_takes_nothing_elsewhere),
 		TEST(the_generation_moves_with_every_change),
-		TEST(a_seen_hold_counts_no_more_for_its_card_does),
-		TEST(a_requested_hold_gives_way_to_its_card_at_once),
-		TEST(a_seen_hold_without_its_card_still_counts),
-		TEST(a_hold_whose_card_is_elsewhere_counts_there),
-		TEST(a_card_on_a_host_whose_pfs_are_not_told_stands_too),
-		TEST(a_promise_elsewhere_counts_beside_the_card),
+		TEST(a_seen_hold_counts_no_more_for_its_nic_does),
+		TEST(a_requested_hold_gives_way_to_its_nic_at_once),
+		TEST(a_seen_hold_without_its_nic_still_counts),
+		TEST(a_hold_whose_nic_is_elsewhere_counts_there),
+		TEST(a_nic_on_a_host_whose_pfs_are_not_told_stands_too),
+		TEST(a_promise_elsewhere_counts_beside_the_nic),
 		TEST(a_promise_at_its_own_vms_place_is_one_vf),
-		TEST(cards_of_other_kinds_don_t_stand_for_a_hold),
-		TEST(a_device_elsewhere_on_the_host_makes_no_card_a_device),
+		TEST(nics_of_other_kinds_don_t_stand_for_a_hold),
+		TEST(a_device_elsewhere_on_the_host_makes_no_nic_a_device),
 		TEST(what_another_cluster_has_is_foreign_and_told_apart),
 		TEST(a_pf_at_a_numa_node_beyond_all_is_at_none),
 		TEST(only_what_is_reserved_and_the_overhead_takes_room),
@@ -671,11 +671,11 @@ int main(void)
 		TEST(what_esxi_keeps_of_the_cpu_is_not_free),
 		TEST(the_sum_over_all_hosts_is_the_sum_of_each),
 		TEST(a_vm_with_a_wrong_mark_is_counted_apart),
-		TEST(a_card_of_a_pf_that_is_gone_may_be_on_its_switch),
+		TEST(a_nic_of_a_pf_that_is_gone_may_be_on_its_switch),
 		TEST(names_of_one_character_are_names),
 		TEST(a_hold_without_a_vf_names_no_pf),
-		TEST(a_card_more_is_held_as_it_is_shown),
-		TEST(a_hold_of_the_most_cards_keeps_all_else_when_it_is_moved),
+		TEST(a_nic_more_is_held_as_it_is_shown),
+		TEST(a_hold_of_the_most_nics_keeps_all_else_when_it_is_moved),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

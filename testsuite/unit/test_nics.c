@@ -45,9 +45,9 @@ static struct vs_pf_use use_of(const char *pci)
 	assert_int_equal(w_free(&w, "esx01", W_PF1), on_pf1);		\
 } while (0)
 
-/* ---- cards -------------------------------------------------------------- */
+/* ---- NICs -------------------------------------------------------------- */
 
-static void a_powered_on_vms_card_takes_a_vf_whoever_owns_it(void **state)
+static void a_powered_on_vms_nic_takes_a_vf_whoever_owns_it(void **state)
 {
 	struct vs_vm *ours = w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	struct vs_vm *copy = w_vm_on(&w, "vm-2", "esx01", W_PF0);
@@ -69,7 +69,7 @@ static void a_powered_on_vms_card_takes_a_vf_whoever_owns_it(void **state)
 	assert_free(5, 8);
 }
 
-static void another_clusters_card_counts_as_foreign(void **state)
+static void another_clusters_nic_counts_as_foreign(void **state)
 {
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	struct vs_pf_use u;
@@ -93,30 +93,30 @@ static void a_vm_that_is_off_or_suspended_takes_none(void **state)
 	assert_free(8, 8);
 }
 
-static void an_unresolved_automatic_card_counts_on_its_switch(void **state)
+static void an_unresolved_automatic_nic_counts_on_its_switch(void **state)
 {
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", "");
 
 	(void)state;
-	vm->cards[0].automatic = true;
+	vm->nics[0].automatic = true;
 	assert_free(7, 7);
 	vs_strlcpy(esx01->pfs[1].switch_uuid, "another", VS_LABEL_LEN);
 	assert_free(7, 8);
 }
 
-static void a_card_of_an_unknown_switch_counts_everywhere(void **state)
+static void a_nic_of_an_unknown_switch_counts_everywhere(void **state)
 {
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", "");
 
 	(void)state;
-	vs_strlcpy(vm->cards[0].switch_uuid, "nowhere", VS_LABEL_LEN);
+	vs_strlcpy(vm->nics[0].switch_uuid, "nowhere", VS_LABEL_LEN);
 	assert_free(7, 7);
-	vm->cards[0].switch_uuid[0] = '\0';
+	vm->nics[0].switch_uuid[0] = '\0';
 	esx01->pfs[0].switch_uuid[0] = '\0';
 	assert_free(7, 7);
 }
 
-static void a_card_on_a_pf_that_vanished_counts_on_its_switch(void **state)
+static void a_nic_on_a_pf_that_vanished_counts_on_its_switch(void **state)
 {
 	(void)state;
 	w_vm_on(&w, "vm-1", "esx01", "0000:99:00.0");
@@ -129,13 +129,13 @@ static void a_raw_vf_counts_on_the_pfs_of_its_bus(void **state)
 
 	(void)state;
 	vm->power = VS_POWER_ON;
-	w_card(vm, VS_NIC_PCI_FIXED, "0000:3b:01.4");
+	w_nic(vm, VS_NIC_PCI_FIXED, "0000:3b:01.4");
 	assert_free(7, 8);
-	w_card(vm, VS_NIC_PCI_FIXED, "0000:5e:00.7");
+	w_nic(vm, VS_NIC_PCI_FIXED, "0000:5e:00.7");
 	assert_free(7, 7);
-	w_card(vm, VS_NIC_PCI_FIXED, "0000:d8:00.0");	/* a GPU */
+	w_nic(vm, VS_NIC_PCI_FIXED, "0000:d8:00.0");	/* a GPU */
 	assert_free(7, 7);
-	w_card(vm, VS_NIC_PCI_FIXED, "");		/* not told */
+	w_nic(vm, VS_NIC_PCI_FIXED, "");		/* not told */
 	assert_free(6, 6);
 }
 
@@ -145,30 +145,30 @@ static void a_dynamic_device_counts_everywhere(void **state)
 
 	(void)state;
 	vm->power = VS_POWER_ON;
-	w_card(vm, VS_NIC_PCI_DYNAMIC, "");
+	w_nic(vm, VS_NIC_PCI_DYNAMIC, "");
 	assert_free(7, 7);
 }
 
-static void other_cards_take_no_vf(void **state)
+static void other_nics_take_no_vf(void **state)
 {
 	struct vs_vm *vm = w_vm(&w, "vm-1", "x", "esx01");
 
 	(void)state;
 	vm->power = VS_POWER_ON;
-	w_card(vm, VS_NIC_VMXNET3, "");
-	w_card(vm, VS_NIC_ETHERNET, "");
-	w_card(vm, VS_NIC_PVRDMA, "");
-	w_card(vm, VS_NIC_OTHER, "");
+	w_nic(vm, VS_NIC_VMXNET3, "");
+	w_nic(vm, VS_NIC_ETHERNET, "");
+	w_nic(vm, VS_NIC_PVRDMA, "");
+	w_nic(vm, VS_NIC_OTHER, "");
 	assert_free(8, 8);
 }
 
-static void each_card_of_a_vm_takes_its_own_vf(void **state)
+static void each_nic_of_a_vm_takes_its_own_vf(void **state)
 {
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
 
 	(void)state;
-	w_card(vm, VS_NIC_SRIOV, W_PF0);
-	w_card(vm, VS_NIC_SRIOV, W_PF1);
+	w_nic(vm, VS_NIC_SRIOV, W_PF0);
+	w_nic(vm, VS_NIC_SRIOV, W_PF1);
 	assert_free(6, 7);
 }
 
@@ -231,16 +231,16 @@ static void an_unreadable_vm_that_is_off_hides_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_powered_on_vms_card_takes_a_vf_whoever_owns_it),
-		TEST(another_clusters_card_counts_as_foreign),
+		TEST(a_powered_on_vms_nic_takes_a_vf_whoever_owns_it),
+		TEST(another_clusters_nic_counts_as_foreign),
 		TEST(a_vm_that_is_off_or_suspended_takes_none),
-		TEST(an_unresolved_automatic_card_counts_on_its_switch),
-		TEST(a_card_of_an_unknown_switch_counts_everywhere),
-		TEST(a_card_on_a_pf_that_vanished_counts_on_its_switch),
+		TEST(an_unresolved_automatic_nic_counts_on_its_switch),
+		TEST(a_nic_of_an_unknown_switch_counts_everywhere),
+		TEST(a_nic_on_a_pf_that_vanished_counts_on_its_switch),
 		TEST(a_raw_vf_counts_on_the_pfs_of_its_bus),
 		TEST(a_dynamic_device_counts_everywhere),
-		TEST(other_cards_take_no_vf),
-		TEST(each_card_of_a_vm_takes_its_own_vf),
+		TEST(other_nics_take_no_vf),
+		TEST(each_nic_of_a_vm_takes_its_own_vf),
 		TEST(over_commit_is_shown_and_not_hidden),
 		TEST(a_pf_of_another_host_has_no_use_here),
 		TEST(a_vm_that_cannot_be_read_makes_its_hosts_vfs_unknown),
@@ -248,5 +248,5 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("cards", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("nics", tests, NULL, NULL);
 }

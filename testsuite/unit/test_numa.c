@@ -94,7 +94,7 @@ static struct vs_host *two_pfs_on_a_node(void)
 	return h;
 }
 
-/* However many cards a VM has on a node, it is there once; likewise a hold, and
+/* However many NICs a VM has on a node, it is there once; likewise a hold, and
  * what a VM that is on already stands for. */
 static void a_vm_counts_once_on_a_numa_node(void **state)
 {
@@ -104,31 +104,31 @@ static void a_vm_counts_once_on_a_numa_node(void **state)
 
 	(void)state;
 	vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);	/* of 4 vCPUs */
-	vs_strlcpy(w_card(vm, VS_NIC_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
-	vs_strlcpy(w_card(vm, VS_NIC_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
+	vs_strlcpy(w_nic(vm, VS_NIC_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
+	vs_strlcpy(w_nic(vm, VS_NIC_SRIOV, "")->pci, W_PF1, VS_PCI_LEN);
 	vs_host_changed(&w.inv, h);
 	place(2);			/* 4 of 12 cores are taken there */
 	assert_int_equal(gang[0].pfs[0]->numa, 1);
 	assert_int_equal(gang[1].pfs[0]->numa, 1);
 	hold = w_hold(&w, "x1", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	hold->vcpus = 4;
-	hold->cards[1] = hold->cards[0];
-	vs_strlcpy(hold->cards[1].pf, W_PF1, VS_PCI_LEN);
-	hold->ncards = 2;
+	hold->vfs[1] = hold->vfs[0];
+	vs_strlcpy(hold->vfs[1].pf, W_PF1, VS_PCI_LEN);
+	hold->nvfs = 2;
 	vs_host_changed(&w.inv, h);
 	place(1);
 	assert_int_equal(gang[0].pfs[0]->numa, 1);
-	/* with a card more than that VM has: it is the same VM */
+	/* with a NIC more than that VM has: it is the same VM */
 	vs_ledger_set_vm(&w.ledger, hold, "vm-1");
-	hold->cards[2] = hold->cards[0];
-	hold->ncards = 3;
+	hold->vfs[2] = hold->vfs[0];
+	hold->nvfs = 3;
 	vs_host_changed(&w.inv, h);
 	place(2);
 	assert_int_equal(gang[1].pfs[0]->numa, 1);
 }
 
-/* The node of a VM's only card has that VM once, whatever else it is promised there. */
-static void the_node_of_a_vms_only_card_has_it_once(void **state)
+/* The node of a VM's only NIC has that VM once, whatever else it is promised there. */
+static void the_node_of_a_vms_only_nic_has_it_once(void **state)
 {
 	struct vs_host *h = two_pfs_on_a_node();
 	struct vs_claim *hold;
@@ -137,9 +137,9 @@ static void the_node_of_a_vms_only_card_has_it_once(void **state)
 	w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	hold = w_hold(&w, "x1", "esx01", W_PF0, VS_CLAIM_RESERVED);
 	hold->vcpus = 4;
-	hold->cards[1] = hold->cards[0];
-	vs_strlcpy(hold->cards[1].pf, W_PF1, VS_PCI_LEN);
-	hold->ncards = 2;
+	hold->vfs[1] = hold->vfs[0];
+	vs_strlcpy(hold->vfs[1].pf, W_PF1, VS_PCI_LEN);
+	hold->nvfs = 2;
 	vs_ledger_set_vm(&w.ledger, hold, "vm-1");
 	vs_host_changed(&w.inv, h);
 	place(2);			/* 4 of 12 cores are taken there, not 8 */
@@ -205,13 +205,13 @@ struct pf_node {
 /* NumaAffinity=pf on a host of two PFs that reach the network, and of a large
  * third one that does not. */
 struct bound_case {
-	int cards;
+	int nics;
 	struct pf_node of[2];
 	bool fits;
 };
 
 static const struct bound_case bound_cases[] = {
-	/* of one card: the PF's own node holds it, just; or it does not */
+	/* of one NIC: the PF's own node holds it, just; or it does not */
 	{ 1, { { 0, NEED, 4 }, { 1, 1, 1 } }, true },
 	{ 1, { { 0, NEED - 1, 4 }, { 1, NEED, 3 } }, false },
 	/* of two: what both nodes have, in either order */
@@ -235,7 +235,7 @@ static const struct bound_case bound_cases[] = {
 
 static void bound_on(struct vs_host *h, const struct bound_case *c)
 {
-	w.roce.per_node = c->cards;
+	w.roce.per_node = c->nics;
 	w.roce.rails = true;
 	for (int i = 0; i < 2; i++) {
 		h->pfs[i].numa = c->of[i].numa;
@@ -313,7 +313,7 @@ static void a_numa_node_that_is_too_small_is_named(void **state)
 }
 
 /* Of rails it may be on the nodes of all its PFs. */
-static void cards_of_two_nodes_have_both(void **state)
+static void nics_of_two_nodes_have_both(void **state)
 {
 	static const char *const both[] = { W_PF1, W_PF0 };
 	struct vs_host *h = host(8);
@@ -345,12 +345,12 @@ int main(void)
 		T(the_pf_of_a_numa_node_that_holds_the_vm_is_taken),
 		T(a_numa_node_needs_a_core_for_each_vcpu),
 		T(a_vm_counts_once_on_a_numa_node),
-		T(the_node_of_a_vms_only_card_has_it_once),
+		T(the_node_of_a_vms_only_nic_has_it_once),
 		T(a_vm_that_is_bound_goes_where_a_pfs_node_holds_it),
 		T(a_bound_vm_needs_nodes_that_hold_it),
 		T(the_only_node_of_a_host_binds_to_nothing),
 		T(a_numa_node_that_is_too_small_is_named),
-		T(cards_of_two_nodes_have_both),
+		T(nics_of_two_nodes_have_both),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

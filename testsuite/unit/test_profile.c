@@ -79,7 +79,7 @@ static void another_storage_policy_asks_for_a_rebuild(void **state)
 
 /* The hash that VMs of before NICsPerNode= carry: FNV-1a of "vm-42",
  * "2026-01-01T00:00:00Z" - "sriov-roce", "PG", "", "2 0 9000 8 16384 0". */
-static void one_card_is_what_it_always_was(void **state)
+static void one_nic_is_what_it_always_was(void **state)
 {
 	char now[VS_PROFILE_HASH_LEN];
 
@@ -313,7 +313,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_profile_has_the_same_hash_each_time,
 				       setup),
-		cmocka_unit_test_setup(one_card_is_what_it_always_was, setup),
+		cmocka_unit_test_setup(one_nic_is_what_it_always_was, setup),
 		cmocka_unit_test_setup(
 			another_storage_policy_asks_for_a_rebuild, setup),
 		cmocka_unit_test_setup(without_a_template_there_is_no_hash,

@@ -44,8 +44,8 @@ static struct vs_claim *hold_two(const char *a, const char *b)
 {
 	struct vs_claim *h = w_hold(&w, "n1", "esx01", a, VS_CLAIM_RESERVED);
 
-	vs_strlcpy(h->cards[1].pf, b, VS_PCI_LEN);
-	h->ncards = 2;
+	vs_strlcpy(h->vfs[1].pf, b, VS_PCI_LEN);
+	h->nvfs = 2;
 	return h;
 }
 
@@ -67,7 +67,7 @@ static void placed_on(const char *first, const char *second)
 
 /* ---- the ledger --------------------------------------------------------- */
 
-static void a_hold_takes_a_vf_for_each_card(void **state)
+static void a_hold_takes_a_vf_for_each_nic(void **state)
 {
 	(void)state;
 	hold_two(W_PF0, W_PF1);
@@ -78,7 +78,7 @@ static void a_hold_takes_a_vf_for_each_card(void **state)
 	assert_free(2, 4);
 }
 
-static void cards_of_the_promised_vm_stand_for_as_many_vfs(void **state)
+static void nics_of_the_promised_vm_stand_for_as_many_vfs(void **state)
 {
 	struct vs_vm *vm = w_vm_on(&w, "vm-1", "esx01", W_PF0);
 	struct vs_claim *h = hold_two(W_PF0, W_PF0);
@@ -86,9 +86,9 @@ static void cards_of_the_promised_vm_stand_for_as_many_vfs(void **state)
 	(void)state;
 	vs_ledger_set_vm(&w.ledger, h, vm->moid);
 	assert_free(2, 4);	/* one is in use, the other is promised */
-	w_card(vm, VS_NIC_SRIOV, W_PF0);
+	w_nic(vm, VS_NIC_SRIOV, W_PF0);
 	assert_free(2, 4);
-	w_card(vm, VS_NIC_SRIOV, W_PF1);
+	w_nic(vm, VS_NIC_SRIOV, W_PF1);
 	assert_free(2, 3);
 }
 
@@ -103,7 +103,7 @@ static void a_requested_holds_vm_that_is_on_has_all_it_gets(void **state)
 	assert_free(3, 4);
 }
 
-static void a_hold_follows_its_cards(void **state)
+static void a_hold_follows_its_nics(void **state)
 {
 	static const struct vs_claim_vf shown[] = {
 		{ W_PF1, false }, { W_PF1, false }, { W_PF0, false } };
@@ -121,7 +121,7 @@ static void a_hold_follows_its_cards(void **state)
 	assert_string_equal(vs_claim_pfs(h, pfs), W_PF1 "," W_PF1 "," W_PF0);
 }
 
-static void cards_that_are_not_shown_yet_keep_their_vfs(void **state)
+static void nics_that_are_not_shown_yet_keep_their_vfs(void **state)
 {
 	static const struct vs_claim_vf half[] = { { W_PF0, false },
 						    { "", false } };
@@ -132,7 +132,7 @@ static void cards_that_are_not_shown_yet_keep_their_vfs(void **state)
 	vs_ledger_move(&w.ledger, h, esx01->moid, half, 2);
 	assert_free(2, 4);
 	vs_ledger_move(&w.ledger, h, esx01->moid, NULL, 0);
-	assert_int_equal(h->ncards, 2);
+	assert_int_equal(h->nvfs, 2);
 	assert_free(2, 4);
 }
 
@@ -263,7 +263,7 @@ static void where_rails_do_not_matter_a_pf_may_give_several(void **state)
 	assert_int_equal(vs_place(&w.env, gang, 3, NULL), -1);
 }
 
-static void a_vmxnet3_vm_takes_no_vf_whatever_its_cards(void **state)
+static void a_vmxnet3_vm_takes_no_vf_whatever_its_nics(void **state)
 {
 	(void)state;
 	w.eth.per_node = 2;
@@ -300,7 +300,7 @@ static void what_lacks_is_told_in_nodes_and_vfs(void **state)
 			 VS_REFUSE_VF);
 }
 
-static void a_pf_with_one_vf_left_serves_single_cards_only(void **state)
+static void a_pf_with_one_vf_left_serves_single_nics_only(void **state)
 {
 	struct vs_adapter one = w.roce;
 	struct vs_profile p = w.p_roce;
@@ -580,20 +580,20 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(a_hold_takes_a_vf_for_each_card),
-		T(cards_of_the_promised_vm_stand_for_as_many_vfs),
+		T(a_hold_takes_a_vf_for_each_nic),
+		T(nics_of_the_promised_vm_stand_for_as_many_vfs),
 		T(a_requested_holds_vm_that_is_on_has_all_it_gets),
-		T(a_hold_follows_its_cards),
-		T(cards_that_are_not_shown_yet_keep_their_vfs),
+		T(a_hold_follows_its_nics),
+		T(nics_that_are_not_shown_yet_keep_their_vfs),
 		T(as_many_vms_have_room_as_any_choice_of_pfs_allows),
 		T(placement_counts_vms_not_vfs),
 		T(each_rail_is_on_a_pf_of_its_own_in_their_order),
 		T(a_gang_finds_the_last_vf_of_unequal_pfs),
 		T(of_equally_free_pfs_those_whose_numa_node_holds_the_vm),
 		T(where_rails_do_not_matter_a_pf_may_give_several),
-		T(a_vmxnet3_vm_takes_no_vf_whatever_its_cards),
+		T(a_vmxnet3_vm_takes_no_vf_whatever_its_nics),
 		T(what_lacks_is_told_in_nodes_and_vfs),
-		T(a_pf_with_one_vf_left_serves_single_cards_only),
+		T(a_pf_with_one_vf_left_serves_single_nics_only),
 		T(rails_are_in_the_order_of_their_addresses),
 		T(of_pfs_that_are_alike_the_first_address_is_taken),
 		T(the_last_vf_is_taken_on_a_full_numa_node_too),

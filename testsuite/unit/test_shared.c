@@ -224,7 +224,7 @@ static struct vs_vm *w_on(const char *moid, enum vs_nic_type kind,
 {
 	struct vs_vm *vm = w_vm(&w, moid, moid, "esx01");
 
-	vs_strlcpy(w_card(vm, kind, "")->network, name, VS_MOID_LEN);
+	vs_strlcpy(w_nic(vm, kind, "")->network, name, VS_MOID_LEN);
 	vm->power = VS_POWER_ON;
 	vs_vm_changed(&w.inv, vm);
 	return vm;
@@ -283,7 +283,7 @@ static void a_hold_counts_as_its_vgpu_will(void **state)
 	assert_free(4, 19, 5, 3);
 	vm = w_vm(&w, "vm-1", "n1", "esx01");
 	vs_ledger_set_vm(&w.ledger, h, vm->moid);
-	vs_strlcpy(w_card(vm, VS_NIC_PCI_VGPU, "")->network, P4, VS_MOID_LEN);
+	vs_strlcpy(w_nic(vm, VS_NIC_PCI_VGPU, "")->network, P4, VS_MOID_LEN);
 	assert_free(4, 19, 5, 3);
 	vm->power = VS_POWER_ON;
 	vs_vm_changed(&w.inv, vm);
@@ -440,13 +440,13 @@ static void where_there_is_no_pf_no_row_is_taken_for_one(void **state)
 	row(h, 1, VS_NIC_PCI_VGPU, P4, pci[1], 20, 10);
 	row(h, 2, VS_NIC_PCI_VGPU, P8, pci[2], 10, 5);
 	vm = w_vm(&w, "vm-1", "vm-1", "esx02");
-	vs_strlcpy(w_card(vm, VS_NIC_PCI_DVX, "")->network, "com.vendor.nic",
+	vs_strlcpy(w_nic(vm, VS_NIC_PCI_DVX, "")->network, "com.vendor.nic",
 		   VS_MOID_LEN);
 	vm->power = VS_POWER_ON;
 	vs_vm_changed(&w.inv, vm);
 	assert_int_equal(w_free(&w, "esx02", pci[0]), 3);
 	assert_int_equal(w_free(&w, "esx02", pci[1]), 20);
-	vs_strlcpy(vm->cards[0].network, CLASS, VS_MOID_LEN);
+	vs_strlcpy(vm->nics[0].network, CLASS, VS_MOID_LEN);
 	vs_vm_changed(&w.inv, vm);
 	assert_int_equal(w_free(&w, "esx02", pci[0]), 2);
 }

@@ -77,14 +77,14 @@ static void hosts_fit_into_86_columns_but_for_a_reason(void **state)
 "    \"unverified\":0,\"reserved\":0,\"free\":-2}],"
 "  \"pfs_total\":1,\"vfs_total\":1,\"vfs_managed\":3,"
 "  \"vfs_foreign\":0,\"vfs_reserved\":0,\"vfs_free\":-2,"
-"  \"reasons\":[\"3 nodes in a row failed to start: the card in the second slot is broken\"]}]}";
+"  \"reasons\":[\"3 nodes in a row failed to start: the NIC in the second slot is broken\"]}]}";
 	setenv("COLUMNS", "10", 1);	/* nothing is left out */
 	assert_int_equal(svf("hosts"), 0);
 	unsetenv("COLUMNS");
 	assert_string_equal(out,
 "HOST               STATE                 PFS  VFS  MANAGED  FOREIGN  RESERVED  FREE  REASON\n"
 "esx01.example.org  ENTERING_MAINTENANCE    1    8        2        1         1     4\n"
-"esx02.example.org  QUARANTINED             1    1        3        0         0     0  3 nodes in a row failed to start: the card in the second slot is broken\n");
+"esx02.example.org  QUARANTINED             1    1        3        0         0     0  3 nodes in a row failed to start: the NIC in the second slot is broken\n");
 }
 
 static void pfs_have_a_line_each_and_names_choose(void **state)

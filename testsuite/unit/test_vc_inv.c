@@ -34,7 +34,7 @@
 	"{'_typeName':'VirtualPCIPassthrough','key':13003,'backing':" \
 	"{'_typeName':'VirtualPCIPassthroughPluginBackingInfo'}}]}"
 
-static void every_kind_of_card_is_recognised(void **state)
+static void every_kind_of_nic_is_recognised(void **state)
 {
 	DELIVERS(*state, UPDATE(SET("f-vms", OBJ("enter", "VirtualMachine",
 		"vm-1", POWER("poweredOn") ","
@@ -46,13 +46,13 @@ static void every_kind_of_card_is_recognised(void **state)
 		       "'reservation':4096}") ","
 		CHANGE("config.hardware.device", DEVICES)))),
 		"vm vm-1 power=poweredOn host=host-1 owner=- uuid= locked=1 mem=4096"
-		" card=1/00:50:56:aa:bb:cc/"
-		" card=4/00:50:56:00:00:01/auto"
-		" card=4/00:50:56:00:00:02/auto0000:3b:00.0"
-		" card=4/00:50:56:00:00:03/0000:af:00.1"
-		" card=4/00:50:56:00:00:04/auto"
-		" card=5//0000:3b:00.3 card=8//nvidia_a100-4c"
-		" card=7//com.vendor.fpga;");
+		" nic=1/00:50:56:aa:bb:cc/"
+		" nic=4/00:50:56:00:00:01/auto"
+		" nic=4/00:50:56:00:00:02/auto0000:3b:00.0"
+		" nic=4/00:50:56:00:00:03/0000:af:00.1"
+		" nic=4/00:50:56:00:00:04/auto"
+		" nic=5//0000:3b:00.3 nic=8//nvidia_a100-4c"
+		" nic=7//com.vendor.fpga;");
 }
 
 /* What the rest of the update says is taken all the same. */
@@ -66,7 +66,7 @@ static void a_dynamic_device_that_allows_nothing_is_read(void **state)
 		"'allowedDevice':[],'customLabel':'fabric-a'}}]") ","
 		CHANGE("runtime.host", REF("HostSystem", "host-1"))))),
 		"vm vm-1 power=poweredOff host=host-1 owner=- uuid= locked=0"
-		" mem=0 card=6//;");
+		" mem=0 nic=6//;");
 }
 
 #define ENTER_A OBJ("enter", "VirtualMachine", "vm-1", POWER("poweredOff") \
@@ -220,8 +220,8 @@ static void what_a_guest_says_first_is_told_with_the_rest(void **state)
 	wants(inv, NULL, 0);
 	DELIVERS(inv, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
 		"vm-1", CHANGE(KEY("state"), OPTION_OF("failed")) ","
-		ADD(KEY("reason"), OPTION_OF("no card"))))),
-		"vm vm-1 says=failed:no card;");
+		ADD(KEY("reason"), OPTION_OF("no NIC"))))),
+		"vm vm-1 says=failed:no NIC;");
 	wants(inv, NULL, 0);
 	DELIVERS(inv, UPDATE(SET("f-ours", OBJ("modify", "VirtualMachine",
 		"vm-1", "{'name':'" KEY("reason") "','op':'remove'}"))),
@@ -520,7 +520,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(every_kind_of_card_is_recognised),
+		T(every_kind_of_nic_is_recognised),
 		T(a_dynamic_device_that_allows_nothing_is_read),
 		T(one_vm_in_two_filters_is_one_event),
 		T(it_is_gone_when_it_has_left_both),

@@ -104,7 +104,7 @@ static void reading_and_waiting(void **state)
 	   "'maxWaitSeconds':20,'maxObjectUpdates':500}}");
 }
 
-static void a_clone_is_off_marked_and_has_its_card(void **state)
+static void a_clone_is_off_marked_and_has_its_nic(void **state)
 {
 	struct json_object *nic = nic_of(SHOWN_NIC);
 	const struct vs_vc_clone c = {
@@ -115,7 +115,7 @@ static void a_clone_is_off_marked_and_has_its_card(void **state)
 		.hw = { .vcpus = 32, .cores_per_socket = 16,
 			.memory_mb = 131072, .memory_locked = true,
 			.cpu_reserved_mhz = 83200, .latency_high = true,
-			.cards = &sriov, .ncards = 1, .mgmt_mac = "00:50:56:00:00:09",
+			.nics = &sriov, .nnics = 1, .mgmt_mac = "00:50:56:00:00:09",
 			.extra = marks, .nextra = 2 },
 	};
 
@@ -154,8 +154,8 @@ static void a_clone_is_off_marked_and_has_its_card(void **state)
 	vs_jb_free(nic);
 }
 
-/* What a card is on, for an edit that says nothing else. */
-static void a_cards_network_is_kept_whatever_it_is(void **state)
+/* What a NIC is on, for an edit that says nothing else. */
+static void a_nics_network_is_kept_whatever_it_is(void **state)
 {
 	(void)state;
 	is(nic_of("{'_typeName':'VirtualE1000e','key':4001,'backing':"
@@ -233,9 +233,9 @@ static void a_linked_clone_names_its_snapshot(void **state)
 	   "'snapshot':" REF("VirtualMachineSnapshot", "snapshot-101") "}}");
 }
 
-static void card_is(const struct vs_vc_nic_spec *card, const char *device)
+static void nic_is(const struct vs_vc_nic_spec *nic, const char *device)
 {
-	struct vs_vc_hw hw = { .cards = card, .ncards = 1 };
+	struct vs_vc_hw hw = { .nics = nic, .nnics = 1 };
 	VS_FREE char *want = vs_asprintf(
 		"{'spec':{'_typeName':'VirtualMachineConfigSpec',"
 		"'deviceChange':[{'_typeName':'VirtualDeviceConfigSpec',"
@@ -244,14 +244,14 @@ static void card_is(const struct vs_vc_nic_spec *card, const char *device)
 	is(vs_spec_reconfigure(NULL, &hw, &no_types), want);
 }
 
-static void each_kind_of_card_has_its_own_body(void **state)
+static void each_kind_of_nic_has_its_own_body(void **state)
 {
 	struct vs_vc_nic_spec c = sriov;
 
 	(void)state;
 	c.pci = "0000:af:00.0";
 	c.mtu_change_allowed = false;
-	card_is(&c, "{'_typeName':'VirtualSriovEthernetCard','key':-101," DVS
+	nic_is(&c, "{'_typeName':'VirtualSriovEthernetCard','key':-101," DVS
 		"," MAC ",'allowGuestOSMtuChange':false,"
 		"'sriovBacking':{'_typeName':"
 		"'VirtualSriovEthernetCardSriovBackingInfo',"
@@ -261,7 +261,7 @@ static void each_kind_of_card_has_its_own_body(void **state)
 		"'vendorId':0}}}");
 	c = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_DYNAMIC,
 		.vendor = 0x10de, .device = 0x20b0, .label = "fabric-a" };
-	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
+	nic_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
 		"'backing':{'_typeName':"
 		"'VirtualPCIPassthroughDynamicBackingInfo','deviceName':'',"
 		"'allowedDevice':[{'_typeName':"
@@ -270,7 +270,7 @@ static void each_kind_of_card_has_its_own_body(void **state)
 	c = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_FIXED,
 		.pci = "0000:3b:00.0", .vendor = 0x15b3, .device = 0x101b,
 		.name = "ConnectX-6", .system = "5f1c7e2a" };
-	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
+	nic_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
 		"'backing':{'_typeName':"
 		"'VirtualPCIPassthroughDeviceBackingInfo',"
 		"'deviceName':'ConnectX-6','id':'0000:3b:00.0',"
@@ -279,22 +279,22 @@ static void each_kind_of_card_has_its_own_body(void **state)
 	c.vendor = 0xb015;
 	c.device = 0x00d1;
 	c.name = NULL;
-	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
+	nic_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
 		"'backing':{'_typeName':"
 		"'VirtualPCIPassthroughDeviceBackingInfo',"
 		"'deviceName':'','id':'0000:3b:00.0',"
 		"'deviceId':'d1','systemId':'5f1c7e2a','vendorId':-20459}}");
 	c = sriov;
 	c.kind = VS_VC_NET_PVRDMA;
-	card_is(&c, "{'_typeName':'VirtualVmxnet3Vrdma','key':-101," DVS ","
+	nic_is(&c, "{'_typeName':'VirtualVmxnet3Vrdma','key':-101," DVS ","
 		MAC ",'deviceProtocol':'rocev2'}");
 	c.kind = VS_VC_NET_VMXNET3;
-	card_is(&c, "{'_typeName':'VirtualVmxnet3','key':-101," DVS "," MAC "}");
+	nic_is(&c, "{'_typeName':'VirtualVmxnet3','key':-101," DVS "," MAC "}");
 	c.mac = NULL;
 	c.portgroup_key = c.switch_uuid = "";
 	c.network = "network-7";
 	c.network_name = "Eth-10.3.0.0/16";
-	card_is(&c, "{'_typeName':'VirtualVmxnet3','key':-101,'backing':"
+	nic_is(&c, "{'_typeName':'VirtualVmxnet3','key':-101,'backing':"
 		"{'_typeName':'VirtualEthernetCardNetworkBackingInfo',"
 		"'deviceName':'Eth-10.3.0.0/16','network':"
 		REF("Network", "network-7") "},"
@@ -308,7 +308,7 @@ static void what_hosts_have_by_name_is_asked_for_by_it(void **state)
 	(void)state;
 	c = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_DVX,
 		.label = "com.vendor.fpga", .params = "queues=8,mode=a=b" };
-	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
+	nic_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
 		"'backing':{'_typeName':'VirtualPCIPassthroughDvxBackingInfo',"
 		"'deviceClass':'com.vendor.fpga','configParams':["
 		"{'_typeName':'OptionValue','key':'queues','value':"
@@ -317,7 +317,7 @@ static void what_hosts_have_by_name_is_asked_for_by_it(void **state)
 		"{'_typeName':'string','_value':'a=b'}}]}}");
 	c = (struct vs_vc_nic_spec) { .kind = VS_VC_PCI_VGPU,
 		.label = "nvidia_a100-4c" };
-	card_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
+	nic_is(&c, "{'_typeName':'VirtualPCIPassthrough','key':-101,"
 		"'backing':{'_typeName':"
 		"'VirtualPCIPassthroughVmiopBackingInfo',"
 		"'vgpu':'nvidia_a100-4c'}}");
@@ -332,7 +332,7 @@ static void params_are(struct vs_vc_nic_spec *c, const char *params,
 		"'configParams':[%s]}}", want);
 
 	c->params = params;
-	card_is(c, device);
+	nic_is(c, device);
 }
 
 #define PARAM(key, type, value) "{'_typeName':'OptionValue','key':'" key \
@@ -373,7 +373,7 @@ static void a_parameter_has_the_type_that_its_host_says(void **state)
 		   PARAM("new", "long", "8") "," PARAM("other", "string", "'x8'"));
 }
 
-static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
+static void a_reconfigure_swaps_nics_in_a_safe_order(void **state)
 {
 	struct vs_vc_kv job = { "slurm.vsphere.job", "" };
 	const int gone[] = { 13031, 13000 };
@@ -383,7 +383,7 @@ static void a_reconfigure_swaps_cards_in_a_safe_order(void **state)
 						"VirtualPCIPassthrough" },
 	};
 	struct vs_vc_hw hw = { .vcpus = 4,
-		.cards = &sriov, .ncards = 1, .gone = gone, .ngone = 2,
+		.nics = &sriov, .nnics = 1, .gone = gone, .ngone = 2,
 		.mgmt_mac = "00:50:56:00:00:09", .mgmt_key = 4000,
 		.extra = &job, .nextra = 1 };
 
@@ -500,14 +500,14 @@ int main(void)
 			names_in_paths_are_escaped_as_vcenter_keeps_them),
 		cmocka_unit_test(views_say_what_they_hold),
 		cmocka_unit_test(reading_and_waiting),
-		cmocka_unit_test(a_clone_is_off_marked_and_has_its_card),
-		cmocka_unit_test(a_cards_network_is_kept_whatever_it_is),
+		cmocka_unit_test(a_clone_is_off_marked_and_has_its_nic),
+		cmocka_unit_test(a_nics_network_is_kept_whatever_it_is),
 		cmocka_unit_test(a_policy_is_said_of_each_disk),
 		cmocka_unit_test(a_linked_clone_names_its_snapshot),
-		cmocka_unit_test(each_kind_of_card_has_its_own_body),
+		cmocka_unit_test(each_kind_of_nic_has_its_own_body),
 		cmocka_unit_test(what_hosts_have_by_name_is_asked_for_by_it),
 		cmocka_unit_test(a_parameter_has_the_type_that_its_host_says),
-		cmocka_unit_test(a_reconfigure_swaps_cards_in_a_safe_order),
+		cmocka_unit_test(a_reconfigure_swaps_nics_in_a_safe_order),
 		cmocka_unit_test(what_the_profile_does_not_have_is_taken_away),
 		cmocka_unit_test(hardware_is_said_as_the_line_has_it),
 		cmocka_unit_test(moving_and_powering_name_host_and_pool),

@@ -18,9 +18,9 @@ static const struct vs_vc_kv marks[] = {
 	{ "slurm.vsphere.profile", "00ff" },
 };
 
-static void an_instant_clone_has_its_own_cards_and_words_alone(void **state)
+static void an_instant_clone_has_its_own_nics_and_words_alone(void **state)
 {
-	const struct vs_vc_nic_spec card = {
+	const struct vs_vc_nic_spec spec = {
 		.kind = VS_VC_NET_VMXNET3, .mac = "00:50:56:01:02:03",
 		.network = "dvportgroup-30", .switch_uuid = "50 2a",
 		.portgroup_key = "dvportgroup-30",
@@ -29,7 +29,7 @@ static void an_instant_clone_has_its_own_cards_and_words_alone(void **state)
 		.source = "vm-200", .folder = "group-v20", .name = "vm001",
 		.bios_uuid = "50211e0a-0000-4000-8000-000000000001",
 		.pool = "resgroup-9", .mgmt_mac = "00:50:56:01:02:09",
-		.cards = &card, .keys = (const int []){ 4001 }, .ncards = 1,
+		.nics = &spec, .keys = (const int []){ 4001 }, .nnics = 1,
 		.extra = marks, .nextra = 1,
 	};
 	struct json_object *nic = nic_of(SHOWN_NIC);
@@ -57,7 +57,7 @@ static void an_instant_clone_has_its_own_cards_and_words_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_instant_clone_has_its_own_cards_and_words_alone),
+		cmocka_unit_test(an_instant_clone_has_its_own_nics_and_words_alone),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is read of a template: what a clone of its disks takes, and what its clones
- * say of its first network card. */
+ * say of its first NIC. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void what_is_no_disk_takes_nothing(void **state)
 }
 
 /* Its port is connected to the template, and its slot is the template's. */
-static void of_its_first_card_clones_say_type_key_and_network(void **state)
+static void of_its_first_nic_clones_say_type_key_and_network(void **state)
 {
 	struct vcx_template t = { .name = NULL };
 
@@ -114,7 +114,7 @@ int main(void)
 		cmocka_unit_test(where_it_is_not_told_the_thick_ones_are_certain),
 		cmocka_unit_test(what_is_no_disk_takes_nothing),
 		cmocka_unit_test(
-			of_its_first_card_clones_say_type_key_and_network),
+			of_its_first_nic_clones_say_type_key_and_network),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -55,7 +55,7 @@ static void read_anew(struct vs_inv *inv, enum vcx_filter f, const char *moid,
 #define MEMORY(v) CHANGE("config.memoryAllocation", "{'reservation':" v "}")
 #define LOCKED CHANGE("config.memoryReservationLockedToMax", "true")
 #define DEVICES(v) CHANGE("config.hardware.device", v)
-#define CARD "{'_typeName':'VirtualSriovEthernetCard','key':4000," \
+#define NIC "{'_typeName':'VirtualSriovEthernetCard','key':4000," \
 	"'macAddress':'00:50:56:00:00:01'}"
 
 static void a_bad_value_bars_its_vm_and_no_other(void **state)
@@ -81,7 +81,7 @@ static void what_was_known_stays_until_it_is_readable_again(void **state)
 	struct vs_inv *inv = *state;
 
 	feed(inv, UPDATE(VM("enter", "vm-1", POWER("poweredOn") ","
-		DEVICES("[" CARD "]") "," MEMORY("4096") "," LOCKED)));
+		DEVICES("[" NIC "]") "," MEMORY("4096") "," LOCKED)));
 	/* Neither the bad value is told, nor what it would have cleared. */
 	DELIVERS(inv, UPDATE(VM("modify", "vm-1", MEMORY("'much'") ","
 		POWER("suspended"))), "vm vm-1 unreadable power=suspended;");
@@ -92,20 +92,20 @@ static void what_was_known_stays_until_it_is_readable_again(void **state)
 	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "vm-1/0 ");
 	read_anew(inv, VCX_F_VMS, "vm-1", PROP("runtime.powerState",
-		STR("suspended")) "," PROP("config.hardware.device", "[" CARD
+		STR("suspended")) "," PROP("config.hardware.device", "[" NIC
 		"]") "," PROP("config.memoryAllocation", "{'reservation':[]}"),
 		"");
 	assert_string_equal(out, "vm vm-1 unreadable power=suspended host="
-			    " owner=- card=4/00:50:56:00:00:01/auto;");
+			    " owner=- nic=4/00:50:56:00:00:01/auto;");
 	vs_inv_retry_blocked(inv);
 	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "vm-1/0 ");
 	read_anew(inv, VCX_F_VMS, "vm-1", PROP("runtime.powerState",
-		STR("suspended")) "," PROP("config.hardware.device", "[" CARD
+		STR("suspended")) "," PROP("config.hardware.device", "[" NIC
 		"]") "," PROP("config.memoryAllocation",
 			      "{'reservation':2048}"), "");
 	assert_string_equal(out, "vm vm-1 power=suspended host= owner=- uuid="
-			    " locked=0 mem=2048 card=4/00:50:56:00:00:01/auto;");
+			    " locked=0 mem=2048 nic=4/00:50:56:00:00:01/auto;");
 	vs_inv_retry_blocked(inv);
 	wanted_is(inv, "");
 	assert_int_equal(lines, 1);

@@ -19,7 +19,7 @@ static void line(const char *type, struct json_object *body)
 	free(text);
 }
 
-static struct vs_vc_nic_spec card(enum vs_vc_net_type kind, const char *pci,
+static struct vs_vc_nic_spec spec_nic(enum vs_vc_net_type kind, const char *pci,
 				  bool distributed)
 {
 	return (struct vs_vc_nic_spec){
@@ -104,7 +104,7 @@ static void clone_body(const struct vs_vc_nic_spec *c, bool latency,
 			.memory_mb = 131072, .memory_locked = latency,
 			.cpu_reserved_mhz = latency ? 83200 : 0,
 			.latency_high = latency, .exact = !latency,
-			.cards = c, .ncards = c ? 2 : 0, .extra = marks, .nextra = 2,
+			.nics = c, .nnics = c ? 2 : 0, .extra = marks, .nextra = 2,
 			.mgmt_mac = nic ? "00:50:56:00:00:09" : NULL },
 	};
 
@@ -144,13 +144,13 @@ static void vm_bodies(void)
 
 	for (int kind = VS_VC_NET_SRIOV; kind <= VS_VC_NET_VMXNET3; kind++) {
 		for (int dvs = 0; dvs < 2; dvs++) {
-			c[0] = c[1] = card(kind, NULL, dvs);
+			c[0] = c[1] = spec_nic(kind, NULL, dvs);
 			clone_body(c, false, NULL, NULL);
 			clone_body(c, true, "snapshot-1", nic);
 		}
 	}
-	c[0] = card(VS_VC_NET_SRIOV, "0000:af:00.0", true);
-	c[1] = card(VS_VC_NET_SRIOV, "0000:3b:00.0", true);
+	c[0] = spec_nic(VS_VC_NET_SRIOV, "0000:af:00.0", true);
+	c[1] = spec_nic(VS_VC_NET_SRIOV, "0000:3b:00.0", true);
 	clone_body(c, true, NULL, nic);
 	c[1] = (struct vs_vc_nic_spec){ .kind = VS_VC_PCI_DYNAMIC,
 					 .vendor = 0x10de, .device = 0x20b0 };
@@ -175,7 +175,7 @@ static void vm_bodies(void)
 	line("ReconfigVMRequestType", vs_spec_reconfigure(
 		"2026-01-01T10:00:00.000000Z", &(struct vs_vc_hw){
 			.vcpus = 4, .memory_mb = 4096, .memory_locked = true,
-			.exact = true, .cards = two, .ncards = 2,
+			.exact = true, .nics = two, .nnics = 2,
 			.gone = (const int []){ 13031, 13032 }, .ngone = 2,
 			.mgmt_key = 4000,
 			.mgmt_mac = "00:50:56:00:00:09",
@@ -200,8 +200,8 @@ static void vm_bodies(void)
 static void instant_bodies(void)
 {
 	const struct vs_vc_nic_spec c[2] = {
-		card(VS_VC_NET_VMXNET3, NULL, true),
-		card(VS_VC_NET_VMXNET3, NULL, false),
+		spec_nic(VS_VC_NET_VMXNET3, NULL, true),
+		spec_nic(VS_VC_NET_VMXNET3, NULL, false),
 	};
 	const struct vs_vc_kv job = { "slurm.vsphere.job", "" };
 	struct json_object *nic = template_nic();
@@ -210,8 +210,8 @@ static void instant_bodies(void)
 		.source = "vm-200", .folder = "group-v20", .name = "vm001",
 		.bios_uuid = "50211e0a-0000-4000-8000-000000000001",
 		.pool = "resgroup-9", .mgmt_mac = "00:50:56:00:00:09",
-		.cards = c, .keys = (const int []){ 4001, 4002 },
-		.ncards = 2, .extra = &job, .nextra = 1 }, nic));
+		.nics = c, .keys = (const int []){ 4001, 4002 },
+		.nnics = 2, .extra = &job, .nextra = 1 }, nic));
 	vs_jb_free(nic);
 }
 

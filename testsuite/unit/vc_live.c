@@ -80,28 +80,28 @@ static int64_t number(const struct words *w, const char *key, int64_t dflt)
 	return s ? strtoll(s, NULL, 10) : dflt;
 }
 
-static void read_card(const struct words *w, struct vs_vc_hw *hw,
-		      struct vs_vc_nic_spec *card)
+static void read_nic(const struct words *w, struct vs_vc_hw *hw,
+		      struct vs_vc_nic_spec *nic)
 {
-	const char *kind = word(w, "card");
+	const char *kind = word(w, "nic");
 	size_t i = number(w, "network", 0);
 
 	if (!kind)
 		return;
-	card->kind = !strcmp(kind, "pvrdma") ? VS_VC_NET_PVRDMA :
+	nic->kind = !strcmp(kind, "pvrdma") ? VS_VC_NET_PVRDMA :
 		!strcmp(kind, "vmxnet3") ? VS_VC_NET_VMXNET3 : VS_VC_NET_SRIOV;
-	card->mac = word(w, "mac");
-	card->pci = word(w, "pci");
-	card->mtu_change_allowed = number(w, "mtu", 1);
-	card->network = net[i].moid;
-	card->switch_uuid = net[i].switch_uuid;
-	card->portgroup_key = net[i].portgroup_key;
-	hw->cards = card;
-	hw->ncards = 1;
+	nic->mac = word(w, "mac");
+	nic->pci = word(w, "pci");
+	nic->mtu_change_allowed = number(w, "mtu", 1);
+	nic->network = net[i].moid;
+	nic->switch_uuid = net[i].switch_uuid;
+	nic->portgroup_key = net[i].portgroup_key;
+	hw->nics = nic;
+	hw->nnics = 1;
 }
 
 static void read_hw(const struct words *w, struct vs_vc_hw *hw,
-		    struct vs_vc_nic_spec *card, struct vs_vc_kv *kv)
+		    struct vs_vc_nic_spec *nic, struct vs_vc_kv *kv)
 {
 	static int gone;
 	static const char *const keys[] = { VS_KEY_OWNER, VS_KEY_PROFILE,
@@ -125,12 +125,12 @@ static void read_hw(const struct words *w, struct vs_vc_hw *hw,
 		if (v)
 			kv[hw->nextra++] = (struct vs_vc_kv){ keys[i], v };
 	}
-	read_card(w, hw, card);
+	read_nic(w, hw, nic);
 }
 
 static int64_t do_clone(const struct words *w, struct vs_err *err)
 {
-	struct vs_vc_nic_spec card = { 0 };
+	struct vs_vc_nic_spec nic = { 0 };
 	struct vs_vc_kv kv[8];
 	struct vs_vc_clone c = { .folder = folder, .pool = pool,
 				 .datastore = store, .name = w->w[1] };
@@ -140,17 +140,17 @@ static int64_t do_clone(const struct words *w, struct vs_err *err)
 	c.source = template[number(w, "template", 0)].moid;
 	c.host = word(w, "host");
 	c.uuid = word(w, "uuid") ? word(w, "uuid") : uuid;
-	read_hw(w, &c.hw, &card, kv);
+	read_hw(w, &c.hw, &nic, kv);
 	return vs_vc_vm_clone(vc, &c, &live_op, err);
 }
 
 static int64_t do_reconfigure(const struct words *w, struct vs_err *err)
 {
-	struct vs_vc_nic_spec card = { 0 };
+	struct vs_vc_nic_spec nic = { 0 };
 	struct vs_vc_kv kv[8];
 	struct vs_vc_hw hw = { 0 };
 
-	read_hw(w, &hw, &card, kv);
+	read_hw(w, &hw, &nic, kv);
 	return vs_vc_vm_reconfigure(vc, w->w[1], word(w, "change_version"),
 				    &hw, &live_op, err);
 }

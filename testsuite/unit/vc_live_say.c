@@ -217,25 +217,25 @@ static void on_host(void *arg, const struct vs_vc_host *h)
 	live_say(o);
 }
 
-static void put_cards(struct json_object *o, const struct vs_vc_vm *v)
+static void put_nics(struct json_object *o, const struct vs_vc_vm *v)
 {
 	static const char *const kinds[] = { "other", "ethernet", "vmxnet3",
 		"pvrdma", "sriov", "pci-fixed", "pci-dynamic" };
 	struct json_object *a = vs_jb_arr();
 
-	for (size_t i = 0; i < v->ncards; i++) {
+	for (size_t i = 0; i < v->nnics; i++) {
 		struct json_object *c = vs_jb_obj(NULL);
 
-		vs_jb_str(c, "kind", kinds[v->cards[i].kind]);
-		vs_jb_int(c, "key", v->cards[i].key);
-		vs_jb_str(c, "mac", v->cards[i].mac);
-		vs_jb_str(c, "network", v->cards[i].network);
-		vs_jb_str(c, "switch_uuid", v->cards[i].switch_uuid);
-		vs_jb_str(c, "pci", v->cards[i].pci);
-		vs_jb_bool(c, "automatic", v->cards[i].automatic);
+		vs_jb_str(c, "kind", kinds[v->nics[i].kind]);
+		vs_jb_int(c, "key", v->nics[i].key);
+		vs_jb_str(c, "mac", v->nics[i].mac);
+		vs_jb_str(c, "network", v->nics[i].network);
+		vs_jb_str(c, "switch_uuid", v->nics[i].switch_uuid);
+		vs_jb_str(c, "pci", v->nics[i].pci);
+		vs_jb_bool(c, "automatic", v->nics[i].automatic);
 		vs_jb_add(a, c);
 	}
-	vs_jb_put(o, "cards", a);
+	vs_jb_put(o, "nics", a);
 }
 
 static void put_config(struct json_object *o, const struct vs_vc_vm *v)
@@ -278,7 +278,7 @@ static void on_vm(void *arg, const struct vs_vc_vm *v)
 	if (v->has & VS_VC_VM_CONFIG)
 		put_config(o, v);
 	if (v->has & VS_VC_VM_NICS)
-		put_cards(o, v);
+		put_nics(o, v);
 	if (v->has & VS_VC_VM_DISKS) {
 		vs_jb_str(o, "disk_dir", v->disk_dir);
 		vs_jb_bool(o, "disks_own", v->disks_own);

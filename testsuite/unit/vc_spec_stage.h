@@ -16,7 +16,7 @@
 	"'switchUuid':'50 2a','portgroupKey':'dvportgroup-30'}}"
 #define MAC "'addressType':'manual','macAddress':'00:50:56:01:02:03'"
 
-/* A template's first card as vCenter 8.0 shows it, on a port of a distributed
+/* A template's first NIC as vCenter 8.0 shows it, on a port of a distributed
  * switch that is connected to the template. */
 #define SHOWN_NIC "{'_typeName':'VirtualVmxnet3','key':4000," \
 	"'deviceInfo':{'_typeName':'Description'," \
@@ -49,7 +49,7 @@ static inline void is(struct json_object *body, const char *expected)
 	assert_string_equal(text, want);
 }
 
-/* vs_spec_nic() of that card. */
+/* vs_spec_nic() of that NIC. */
 static inline struct json_object *nic_of(const char *text)
 {
 	VS_FREE char *json = vs_strdup(text);

@@ -26,7 +26,7 @@ int vs_pci_parse(const char *s, char out[VS_PCI_LEN], struct vs_err *err);
 size_t vs_list_next(const char **list, const char **name);
 
 /*
- * The MAC of card `index` of a node: stable over every rebuild, in VMware's
+ * The MAC of NIC `index` of a node: stable over every rebuild, in VMware's
  * range for manual addresses (00:50:56:00:00:00-00:50:56:3f:ff:ff). Two
  * names may collide in these 22 bits; the caller checks its set of nodes and
  * raises salt for the later name (in sorted order) until it is free.

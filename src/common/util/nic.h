@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A card or device of a VM as vCenter shows it. vcenter/decode fills it, and the
+ * A NIC or device of a VM as vCenter shows it. vcenter/decode fills it, and the
  * inventory of plan keeps a copy: neither of the two sees the other.
  */
 #ifndef VS_UTIL_NIC_H

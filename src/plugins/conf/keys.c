@@ -153,7 +153,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "svf adapters says what each may do and needs." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "Network", NULL, COMMON, NULL, 0, 0,
 	  ADP(network),
-	  "The port group the card is attached to; needed, but for devices." },
+	  "The port group the NIC is attached to; needed, but for devices." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_HEX, "Vendor", NULL, ADVANCED, NULL, 1, 0xffff,
 	  ADP(vendor),
 	  "The PCI vendor id of a device, as 0x10de; with Type=directpath and "
@@ -199,12 +199,12 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "EFI." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_TEXT, "ExtraDevice", NULL, COMMON, NULL, 0, 0,
 	  ADP(with),
-	  "Another AdapterName, of devices: each VM has them beside its own card, "
+	  "Another AdapterName, of devices: each VM has them beside its own NIC, "
 	  "all or nothing, of one host, of one NUMA node where possible. Beside "
-	  "an RDMA card they may talk peer to peer (GPUDirect RDMA)." },
+	  "an RDMA NIC they may talk peer to peer (GPUDirect RDMA)." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_BOOL, "RelaxACS", "yes", ADVANCED, NULL, 0, 0,
 	  ADP(relax_acs),
-	  "With ExtraDevice= beside an RDMA card: yes: sets pciPassthru.RelaxACSforP2P, "
+	  "With ExtraDevice= beside an RDMA NIC: yes: sets pciPassthru.RelaxACSforP2P, "
 	  "which lets devices below one PCIe switch talk to each other past the "
 	  "IOMMU; that loosens the isolation between them. no: leaves it out; "
 	  "GPUDirect RDMA then goes through the root complex, or fails." },
@@ -216,11 +216,11 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "each job; the network's own if not given." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_POOLS, "AdapterAddresses", NULL, COMMON, NULL, 0, 8,
 	  ADP(subnet),
-	  "The cards' IPv4 addresses. 10.1.0.0/16: the number that ends a node's "
+	  "The NICs' IPv4 addresses. 10.1.0.0/16: the number that ends a node's "
 	  "name, counted from the subnet (vm012: 10.1.0.12); "
 	  "10.1.0.10-10.1.0.250/16: number 1 has the first of them; with @101 "
 	  "behind it, number 101. dhcp: the network's server gives them. With "
-	  "NICsPerNode= one for each card, with commas. Given to the guest, which sets "
+	  "NICsPerNode= one for each NIC, with commas. Given to the guest, which sets "
 	  "them; the guest's own configuration if not given." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_PCI, "PF", NULL, COMMON, NULL, 0, 0, ADP(pf),
 	  "The physical function on every host, dddd:bb:ss.f; found from the "
@@ -228,7 +228,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "over 1 only where DistinctPFs=no." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_INT, "NICsPerNode", "1", COMMON, NULL, 1, 8,
 	  ADP(per_node),
-	  "Cards of this kind in each VM; with Type=sriov each takes a VF." },
+	  "NICs of this kind in each VM; with Type=sriov each takes a VF." },
 	{ VS_SCOPE_ADAPTER, VS_CONF_CHOICE, "DistinctPFs", "yes", ADVANCED,
 	  "yes|no", 0, 0, ADP(distinct_pfs),
 	  "With NICsPerNode= and Type=sriov: yes: each VF of a VM is on a PF of its "
@@ -248,11 +248,11 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  PRT(subnet), "For this partition's nodes instead of the adapter's." },
 	{ VS_SCOPE_PARTITION, VS_CONF_POOLS, "ManagementAddresses", NULL, COMMON, NULL, 0, 1,
 	  PRT(addresses),
-	  "IPv4 addresses of the nodes' first card, the template's own for "
+	  "IPv4 addresses of the nodes' first NIC, the template's own for "
 	  "management, written as AdapterAddresses=. dhcp, the default: the template's own "
 	  "configuration." },
 	{ VS_SCOPE_PARTITION, VS_CONF_IPS, "Gateway", NULL, COMMON, NULL, 0, 1,
-	  PRT(gateway), "The default route of the first card. With ManagementAddresses=." },
+	  PRT(gateway), "The default route of the first NIC. With ManagementAddresses=." },
 	{ VS_SCOPE_PARTITION, VS_CONF_IPS, "DNS", NULL, COMMON, NULL, 0, 3,
 	  PRT(dns), "Name servers, up to three. With ManagementAddresses=." },
 	{ VS_SCOPE_PARTITION, VS_CONF_DOMAINS, "DNSSearch", NULL, ADVANCED, NULL,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Addresses in vsphere.conf: the values of its keys, what lines say together, and
- * a node's own. Two networks: that of the template's first card (ManagementAddresses=,
- * with Gateway=, DNS= and DNSSearch=), and those of the adapter's cards, one for
+ * a node's own. Two networks: that of the template's first NIC (ManagementAddresses=,
+ * with Gateway=, DNS= and DNSSearch=), and those of the adapter's NICs, one for
  * each (AdapterAddresses=). No Slurm here.
  */
 #include <arpa/inet.h>
@@ -103,7 +103,7 @@ static int clash(const struct vs_conf_file *f, const struct place *a,
 			   a->text, how, b->key, b->text, at, expected);
 }
 
-/* The pools of one VM's cards. */
+/* The pools of one VM's NICs. */
 static int apart(const struct vs_conf_file *f, const struct places *vm,
 		 struct vs_err *err)
 {
@@ -137,7 +137,7 @@ static int overlaps(const struct vs_conf_file *f, const struct places *ps,
 	return 0;
 }
 
-/* Without a list of its own a card has no address: so for each or for none. */
+/* Without a list of its own a NIC has no address: so for each or for none. */
 static int one_for_each(const struct vs_conf_file *f, int line,
 			const char *subnet, const struct vs_conf_adapter *a,
 			struct vs_err *err)
@@ -145,7 +145,7 @@ static int one_for_each(const struct vs_conf_file *f, int line,
 	if (!subnet || vs_ipv4_pool_count(subnet) == a->per_node)
 		return 0;
 	return vs_conf_err(f, line, err,
-		"AdapterAddresses=%s has %d, and AdapterName=%s gives a node NICsPerNode=%d cards: expected one subnet for each, with commas",
+		"AdapterAddresses=%s has %d, and AdapterName=%s gives a node NICsPerNode=%d NICs: expected one subnet for each, with commas",
 		subnet, vs_ipv4_pool_count(subnet), a->name, a->per_node);
 }
 
@@ -170,7 +170,7 @@ static int gateway_fits(const struct vs_conf_file *f,
 	return 0;
 }
 
-static int first_card(const struct vs_conf_file *f,
+static int first_nic(const struct vs_conf_file *f,
 		      const struct vs_conf_record *r,
 		      const struct vs_conf_partition *p, struct vs_err *err)
 {
@@ -234,7 +234,7 @@ static int check_partition(const struct vs_conf *conf,
 		add(&vm, "AdapterAddresses", a->subnet, subnet_line(conf, f, a));
 	add(&vm, "ManagementAddresses", p->addresses, first);
 	rc = (a && one_for_each(f, line, p->subnet, a, err)) ||
-		first_card(f, r, p, err) || apart(f, &vm, err);
+		first_nic(f, r, p, err) || apart(f, &vm, err);
 	free(vm.all);
 	return rc ? -1 : 0;
 }

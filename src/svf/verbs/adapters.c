@@ -160,7 +160,7 @@ static void put_network(struct svf_table *t, const struct svf_row *row)
 	svf_cell(t, "%s", net ? net : "-");
 }
 
-static void put_cards(struct svf_table *t, const struct svf_row *row)
+static void put_nics(struct svf_table *t, const struct svf_row *row)
 {
 	svf_cell(t, "%d", ((const struct row *)row->p)->a->per_node);
 }
@@ -202,7 +202,7 @@ static const struct svf_col site_cols[] = {
 	  .what = "AdapterName= of vsphere.conf(5), the Slurm feature" },
 	{ .name = "type", .put = put_type, .what = "its type" },
 	{ .name = "network", .put = put_network, .what = "its port group" },
-	{ .name = "nics", .how = SVF_RIGHT, .put = put_cards,
+	{ .name = "nics", .how = SVF_RIGHT, .put = put_nics,
 	  .what = "the number of these NICs or devices in each VM" },
 	CAN_COLS,
 };

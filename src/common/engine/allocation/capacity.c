@@ -95,6 +95,6 @@ void vs_submit_kinds(const struct vs_core *c, const int *ids, size_t n,
 		out[i].adapter = (int)(prof->adapter - c->adapters);
 		out[i].like = (int)(prof - c->profiles);
 		out[i].alone = prof->retention == VS_RETAIN_DESTROY;
-		out[i].cards = vs_adapter_takes(prof->adapter);
+		out[i].vfs = vs_adapter_takes(prof->adapter);
 	}
 }

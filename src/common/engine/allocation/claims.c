@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Holds and where they lie: taking them for a gang or for one node, moving
- * them to where vCenter shows the card, letting them go. The sums are
+ * them to where vCenter shows the NIC, letting them go. The sums are
  * plan/allocation/ledger's. The lock is held throughout.
  */
 #include <stdio.h>
@@ -133,7 +133,7 @@ void vs_claim_fill(const struct vs_profile *profile,
 {
 	*out = (struct vs_claim) {
 		.id = -1,
-		.ncards = at->npfs,
+		.nvfs = at->npfs,
 		.state = VS_CLAIM_RESERVED,
 		.cpu_mhz = vs_profile_cpu_mhz(profile, at->host->core_mhz),
 		.mem_mb = vs_profile_reserved_mb(profile) +
@@ -150,8 +150,8 @@ void vs_claim_fill(const struct vs_profile *profile,
 	vs_strlcpy(out->store, at->to_store ? at->to_store : "",
 		   sizeof(out->store));
 	for (int i = 0; i < at->npfs; i++) {
-		vs_strlcpy(out->cards[i].pf, at->pfs[i]->pci, VS_PCI_LEN);
-		out->cards[i].automatic = at->pf_automatic && !at->pfs[i]->of;
+		vs_strlcpy(out->vfs[i].pf, at->pfs[i]->pci, VS_PCI_LEN);
+		out->vfs[i].automatic = at->pf_automatic && !at->pfs[i]->of;
 	}
 }
 
@@ -188,7 +188,7 @@ static int hold_take(struct vs_core *c, struct vs_node *n,
 	vs_stores_disks(c, n, 0);
 	vs_claim_changed(c, n, VS_CLAIM_TAKEN, NULL);
 	vs_debug("claim taken JobId=%u node=%s host=%s pf=%s", job, n->name,
-		 at->host->name, hold.ncards ? vs_claim_pfs(&hold, pfs) : "-");
+		 at->host->name, hold.nvfs ? vs_claim_pfs(&hold, pfs) : "-");
 	vs_crash_after("hold", "take");
 	return 0;
 }
@@ -267,7 +267,7 @@ void vs_claim_release(struct vs_core *c, struct vs_node *n)
 	was = *h;
 	vs_crash_before("hold", "drop");
 	vs_debug("claim released node=%s host=%s pf=%s", n->name, h->host,
-		 h->ncards ? vs_claim_pfs(h, pfs) : "-");
+		 h->nvfs ? vs_claim_pfs(h, pfs) : "-");
 	vs_stores_disks(c, n, h->disk_mb);
 	vs_ledger_release(&c->ledger, n->name);
 	vs_clones_owe(n, false);
@@ -308,14 +308,14 @@ int vs_claim_move(struct vs_core *c, struct vs_node *n,
 
 /* ---- keeping holds true to what vCenter shows ------------------------------ */
 
-/* Some card's PF isn't shown, or it is where the hold says. */
-static bool cards_agree(const struct vs_claim *h,
-			const struct vs_claim_vf *cards, int n)
+/* Some NIC's PF isn't shown, or it is where the hold says. */
+static bool nics_agree(const struct vs_claim *h,
+			const struct vs_claim_vf *vfs, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (!cards[i].pf[0])
+		if (!vfs[i].pf[0])
 			return true;
-	return !n || vs_claim_is_on(h, cards, n);
+	return !n || vs_claim_is_on(h, vfs, n);
 }
 
 static bool power_on_unfinished(const struct vs_node *n)
@@ -329,8 +329,8 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
 	struct vs_claim *h = vs_ledger_get(&c->ledger, n->name), was;
 	struct vs_place_node at = { .host = vm->host_ptr };
-	struct vs_claim_vf cards[VS_NICS_MAX];
-	int ncards = vs_node_nics(n, vm, cards);
+	struct vs_claim_vf vfs[VS_NICS_MAX];
+	int nvfs = vs_node_nics(n, vm, vfs);
 
 	if (!vm->host_ptr)
 		return;
@@ -339,12 +339,12 @@ static void hold_seen(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 		h = vs_ledger_get(&c->ledger, n->name);
 		if (!h)
 			return;
-		if (ncards && cards[0].pf[0])
-			vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
+		if (nvfs && vfs[0].pf[0])
+			vs_ledger_move(&c->ledger, h, vm->host, vfs, nvfs);
 	}
-	if (strcmp(h->host, vm->host) || !cards_agree(h, cards, ncards)) {
+	if (strcmp(h->host, vm->host) || !nics_agree(h, vfs, nvfs)) {
 		was = *h;
-		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
+		vs_ledger_move(&c->ledger, h, vm->host, vfs, nvfs);
 		vs_node_mark_changed(n);
 		if (strcmp(was.host, vm->host))
 			vs_claim_changed(c, n, VS_CLAIM_MOVED, &was);
@@ -392,8 +392,8 @@ static struct vs_claim *hold_here(struct vs_core *c, struct vs_node *n,
  */
 void vs_claim_adopt(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 {
-	struct vs_claim_vf cards[VS_NICS_MAX];
-	int ncards = vs_node_nics(n, vm, cards);
+	struct vs_claim_vf vfs[VS_NICS_MAX];
+	int nvfs = vs_node_nics(n, vm, vfs);
 	struct vs_claim *h;
 
 	if (vm->power == VS_POWER_ON)
@@ -403,8 +403,8 @@ void vs_claim_adopt(struct vs_core *c, struct vs_node *n, struct vs_vm *vm)
 	h = hold_here(c, n, vm);
 	if (!h)
 		return;
-	if (ncards && cards[0].pf[0])
-		vs_ledger_move(&c->ledger, h, vm->host, cards, ncards);
+	if (nvfs && vfs[0].pf[0])
+		vs_ledger_move(&c->ledger, h, vm->host, vfs, nvfs);
 	vs_ledger_set_state(&c->ledger, h, VS_CLAIM_STARTING);
 }
 
@@ -448,9 +448,9 @@ void vs_claim_sync(struct vs_core *c, struct vs_node *n)
 		return;
 	}
 	if (h->state == VS_CLAIM_IN_USE &&
-	    (h->ncards != vs_adapter_takes(n->profile->adapter) ||
+	    (h->nvfs != vs_adapter_takes(n->profile->adapter) ||
 	     !vs_stores_right(c, h))) {
-		/* No PF was ever shown, or it had another number of cards, or
+		/* No PF was ever shown, or it had another number of NICs, or
 		 * no datastore: find a place again. */
 		vs_claim_release(c, n);
 	} else if (h->state == VS_CLAIM_IN_USE) {
@@ -479,8 +479,8 @@ bool vs_claim_fits(struct vs_core *c, struct vs_node *n)
 
 	if (!host || !vs_host_usable(host))
 		return false;
-	for (int i = 0; i < h->ncards; i++) {
-		pf = vs_host_pf(host, h->cards[i].pf);
+	for (int i = 0; i < h->nvfs; i++) {
+		pf = vs_host_pf(host, h->vfs[i].pf);
 		/* a new configuration may give it to others */
 		if (!pf || !vs_pf_serves(n->profile->adapter, n->net, pf))
 			return false;

@@ -55,7 +55,7 @@ char *vs_other_cluster_text(const struct vs_core *c, const struct vs_host *h,
 			    int pf, int vfs);
 /* Does the adapter take VFs, and may they be this PF's? */
 bool vs_pf_draws(const struct vs_core *c, size_t a, const struct vs_pf *pf);
-/* The network is on this host, but no card of it can get there. */
+/* The network is on this host, but no NIC of it can get there. */
 bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
 		       size_t a);
 

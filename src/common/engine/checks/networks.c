@@ -3,7 +3,7 @@
  * Which PFs the adapters draw on: is there any at all, and are there no more
  * nodes than VFs (more-nodes-than-vfs). The lock is held.
  *
- * NSX's segments: SR-IOV and PVRDMA cards are none of an overlay's, and which
+ * NSX's segments: SR-IOV and PVRDMA NICs are none of an overlay's, and which
  * segment is one vCenter doesn't say; an opaque network (N-VDS) is of a vSphere
  * before 8, and has no port group.
  *
@@ -52,7 +52,7 @@ static void block_adapter(struct vs_core *c, size_t a, const char *why,
 
 /* ---- uplinks -------------------------------------------------------------- */
 
-/* The network is on this host, but no card of it can get there. */
+/* The network is on this host, but no NIC of it can get there. */
 bool vs_host_unplugged(const struct vs_core *c, const struct vs_host *h,
 		       size_t a)
 {

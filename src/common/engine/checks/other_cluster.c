@@ -45,8 +45,8 @@ static void ids_of(const struct vs_core *c, const struct vs_host *h, int pf,
 	LIST_FOREACH(vm, &h->vms, on_host) {
 		bool on = false;
 
-		for (int i = 0; vm->power == VS_POWER_ON && i < vm->ncards; i++)
-			on |= vs_nic_entries(h, &vm->cards[i]) >> pf & 1;
+		for (int i = 0; vm->power == VS_POWER_ON && i < vm->nnics; i++)
+			on |= vs_nic_entries(h, &vm->nics[i]) >> pf & 1;
 		if (on && vs_vm_owner(vm, c->folder, c->cluster_id) ==
 		    VS_OWNER_OTHER_CLUSTER)
 			ids_add(s, vm->mark.cluster);

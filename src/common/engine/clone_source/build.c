@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Calls to vCenter for parents, which linked clones stand on: a full clone of the
- * template, off and without a card, its one snapshot, its end.
+ * template, off and without a NIC, its one snapshot, its end.
  *
  * Rules: one call at a time for each. A restart finds what vCenter shows, and
  * vCenter takes no second VM of the name, which is made of the key.

@@ -162,7 +162,7 @@ bool vs_clone_source_misplaced_end(struct vs_core *c, struct vs_clone_source *p,
 				   int64_t now_ms);
 bool vs_clone_source_misplaced(const struct vs_core *c,
 			       const struct vs_clone_source *p);
-/* n's parent, which is ready, has lost cards: barred. */
+/* n's parent, which is ready, has lost NICs: barred. */
 void vs_clone_source_changed(struct vs_core *c, const struct vs_node *n,
 			     const struct vs_vm *parent, int64_t now_ms);
 /* Would the clone of a node be made of it, as all is now, or isn't that known? */

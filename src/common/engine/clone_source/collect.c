@@ -55,7 +55,7 @@ void vs_clone_source_received(struct vs_core *c, struct vs_vm *vm,
 		vs_nodes_mark_changed(c);
 }
 
-/* A snapshot is impossible with a card that is passed through. */
+/* A snapshot is impossible with a NIC that is passed through. */
 void vs_clone_source_template(struct vs_core *c, size_t profile,
 			      const struct vs_vc_template *t)
 {

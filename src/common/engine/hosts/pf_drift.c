@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * PFs that aren't what they were. A driver's max_vfs is a list in PCI order, and
- * addresses follow slots: a card that is added or moved gives VFs to another PF
+ * addresses follow slots: a NIC that is added or moved gives VFs to another PF
  * than before (Broadcom KB 309346), and what an address meant yesterday may be
  * another port today. So each host's PFs are remembered, by name in the hints
  * file; one that has another NIC, another address, or VFs that another PF lost,

@@ -220,20 +220,20 @@ struct vs_vm *vs_vm_update(struct vs_core *c, const struct vs_vc_vm *v)
 		to->power = power;
 	}
 	if (v->has & VS_VC_VM_NICS) {
-		to->ncards = v->ncards < VS_VM_NICS ? (int)v->ncards :
+		to->nnics = v->nnics < VS_VM_NICS ? (int)v->nnics :
 			VS_VM_NICS;
-		if (to->ncards)
-			memcpy(to->cards, v->cards, (size_t)to->ncards *
-			       sizeof(*v->cards));
+		if (to->nnics)
+			memcpy(to->nics, v->nics, (size_t)to->nnics *
+			       sizeof(*v->nics));
 	}
 	if (v->has & VS_VC_VM_GUEST)
 		guest_says(to, v);
 	if (v->has & VS_VC_VM_TOOLS)
 		to->tools_running = v->tools_running;
 	vm_config(to, v);
-	/* Cards that don't fit into our table may hold VFs. */
+	/* NICs that don't fit into our table may hold VFs. */
 	if (v->unreadable ||
-	    ((v->has & VS_VC_VM_NICS) && v->ncards > VS_VM_NICS))
+	    ((v->has & VS_VC_VM_NICS) && v->nnics > VS_VM_NICS))
 		to->readable = false;
 	else if ((v->has & VS_VC_VM_NICS) && (v->has & VS_VC_VM_POWER))
 		to->readable = true;

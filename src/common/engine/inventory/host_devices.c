@@ -59,7 +59,7 @@ static uint32_t lines_of(const struct vs_core *c, const struct vs_host *h,
 }
 
 /* On the bus of a PF that has VFs: it is one of them, and counted there. But for
- * another port of that card, which can have VFs itself: no VF can. (Their ids
+ * another port of that NIC, which can have VFs itself: no VF can. (Their ids
  * don't tell the two apart: some vendors' VFs have those of their PF.) A PF
  * whose driver has it, or whose VFs are in use, is handed out to no VM. */
 static bool is_counted(const struct vs_vc_host *h, const struct vs_vc_device *d)

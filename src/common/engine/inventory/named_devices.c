@@ -5,7 +5,7 @@
  *
  * Rules: of a DVX class a host tells that it has it, and not how many devices
  * there are: as many as the site says, or as there are functions of the ids that
- * it says. Cards on a network (sriovNic) are none of these. The lock is held.
+ * it says. NICs on a network (sriovNic) are none of these. The lock is held.
  */
 #include <string.h>
 #include "engine/inventory/inventory.h"
@@ -37,7 +37,7 @@ static struct vs_pf *row_add(struct vs_host *to, int from,
 
 	memset(row, 0, sizeof(*row));
 	memset(of, 0, sizeof(*of));
-	of->named = vs_adapter_type_info(a)->card;
+	of->named = vs_adapter_type_info(a)->nic;
 	of->n = 1;
 	of->can = deeds(d);
 	vs_strlcpy(of->label, a->label, sizeof(of->label));
@@ -131,7 +131,7 @@ static bool has_row(const struct vs_host *h, int from,
 		    const struct vs_adapter *a)
 {
 	for (int i = from; i < h->npfs; i++)
-		if (h->pfs[i].of->named == vs_adapter_type_info(a)->card &&
+		if (h->pfs[i].of->named == vs_adapter_type_info(a)->nic &&
 		    !strcmp(h->pfs[i].of->label, a->label))
 			return true;
 	return false;

@@ -17,10 +17,10 @@
 
 static const char *pf_of(const struct vs_vm *vm, const char *mac)
 {
-	for (int i = 0; i < vm->ncards; i++)
-		if (vm->cards[i].kind == VS_NIC_SRIOV && vm->cards[i].pci[0] &&
-		    !strcasecmp(vm->cards[i].mac, mac))
-			return vm->cards[i].pci;
+	for (int i = 0; i < vm->nnics; i++)
+		if (vm->nics[i].kind == VS_NIC_SRIOV && vm->nics[i].pci[0] &&
+		    !strcasecmp(vm->nics[i].mac, mac))
+			return vm->nics[i].pci;
 	return NULL;
 }
 

@@ -129,7 +129,7 @@ static bool has_vfs(const struct question *q, const struct vs_victim *v)
 			continue;
 		n = &c->nodes[v->ids[i]];
 		h = vs_ledger_get(&c->ledger, n->name);
-		for (size_t k = 0; h && h->ncards && k < q->nplace; k++)
+		for (size_t k = 0; h && h->nvfs && k < q->nplace; k++)
 			if (vs_forecast_shared(c, n->profile,
 					       q->place[k].profile))
 				return true;

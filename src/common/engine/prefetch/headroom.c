@@ -79,7 +79,7 @@ bool vs_prefetch_vf_comes(struct vs_core *c, const struct vs_node *n)
 			continue;
 		h = vs_ledger_get(&c->ledger, other->name);
 		if (h)
-			come += h->ncards;
+			come += h->nvfs;
 	}
 	LIST_FOREACH(other, &vs_plans.ahead, ahead.entry)
 		if (other->ahead.state == VS_PREFETCH_UP &&
@@ -212,8 +212,8 @@ static void shift_held(struct vs_core *c, const struct vs_node *of, int sign)
 
 	if (!host)
 		return;
-	for (int i = 0; i < h->ncards; i++)
-		shift_vf(host, h->cards[i].pf, sign);
+	for (int i = 0; i < h->nvfs; i++)
+		shift_vf(host, h->vfs[i].pf, sign);
 	shift(c, host, of, sign);
 }
 

@@ -95,15 +95,15 @@ static bool is_start(enum vs_op_type k)
 }
 
 /* PFs without a VF, or devices: whichever the fault speaks of. */
-static void blame_cards(const struct vs_host *at,
+static void blame_nics(const struct vs_host *at,
 			const struct vs_claim *h, const struct vs_err *err,
 			int64_t now_ms)
 {
 	bool device = !strcmp(err->fault, VS_VC_FAULT_NO_DEVICE);
 
-	for (int i = 0; i < h->ncards; i++)
-		if (device == (vs_host_device(at, h->cards[i].pf) != NULL))
-			vs_exclude_failed(at->moid, h->cards[i].pf,
+	for (int i = 0; i < h->nvfs; i++)
+		if (device == (vs_host_device(at, h->vfs[i].pf) != NULL))
+			vs_exclude_failed(at->moid, h->vfs[i].pf,
 					  now_ms + VS_EXCLUDE_PF_MS, err->text);
 }
 
@@ -116,8 +116,8 @@ static void blame(struct vs_core *c, struct vs_node *n, const char *host,
 	if (!at)
 		return;
 	vs_device_ids_forget(at);
-	if (finds_none(err) && h && h->ncards) {
-		blame_cards(at, h, err, now_ms);
+	if (finds_none(err) && h && h->nvfs) {
+		blame_nics(at, h, err, now_ms);
 	} else if (n->retry.err.code == VS_E_SHORTAGE && err->fault[0]) {
 		blame_shared(c, n, at, err, now_ms);
 	} else {

@@ -54,13 +54,13 @@ static int64_t send_clone(struct vs_core *c, struct vs_node *n,
 	vs_spec_extra(c, n, uuid, &s);
 	vs_spec_hardware(c, n, h, &s, &cl.hw);
 	if (vs_node_clone_plain(n))
-		cl.hw.ncards = 0;	/* a reconfiguration adds them */
+		cl.hw.nnics = 0;	/* a reconfiguration adds them */
 	cl.hw.mgmt_mac = n->mgmt_mac;
 	vs_guest_info_requested(n, NULL);
 	return vs_vc_vm_clone(c->vc, &cl, op, err);
 }
 
-/* The parent's cards of our adapter, in the order of its MACs: their keys. */
+/* The parent's NICs of our adapter, in the order of its MACs: their keys. */
 static int parent_keys(const struct vs_core *c, const struct vs_node *n,
 		       const struct vs_vm *parent, int keys[VS_NICS_MAX])
 {
@@ -70,9 +70,9 @@ static int parent_keys(const struct vs_core *c, const struct vs_node *n,
 	for (int k = 0; k < want; k++) {
 		vs_mac_make(c->cluster_id, parent->name, (unsigned int)k + 1, 0,
 			    mac);
-		for (int i = 0; i < parent->ncards; i++)
-			if (!strcasecmp(parent->cards[i].mac, mac)) {
-				keys[k] = parent->cards[i].key;
+		for (int i = 0; i < parent->nnics; i++)
+			if (!strcasecmp(parent->nics[i].mac, mac)) {
+				keys[k] = parent->nics[i].key;
 				found++;
 				break;
 			}
@@ -93,7 +93,7 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 		.folder = c->folder, .name = n->name, .bios_uuid = uuid,
 		.pool = vs_host_pool(c, vs_host_get(&c->inv, h->host)),
 		.like = n->profile->template_moid, .mgmt_mac = n->mgmt_mac,
-		.cards = s.cards, .keys = keys, .extra = s.kv,
+		.nics = s.nics, .keys = keys, .extra = s.kv,
 	};
 
 	if (!parent)
@@ -112,15 +112,15 @@ static int64_t send_instant(struct vs_core *c, struct vs_node *n,
 	vs_spec_kv(&s, "guestinfo.slurm.reason", "");
 	if (vs_spec_nics(c, n, h, now_ms, &s, err))
 		return not_yet(err);
-	in.ncards = s.ncards;
+	in.nnics = s.nnics;
 	in.nextra = s.nkv;
 	vs_guest_info_requested(n, NULL);
 	return vs_vc_vm_instant(c->vc, &in, op, err);
 }
 
-/* One of an earlier configuration, with more cards. */
+/* One of an earlier configuration, with more NICs. */
 static bool was_ours(const struct vs_core *c, const struct vs_node *n,
-		     const struct vs_nic *card)
+		     const struct vs_nic *nic)
 {
 	char mac[VS_MAC_LEN];
 
@@ -128,7 +128,7 @@ static bool was_ours(const struct vs_core *c, const struct vs_node *n,
 	     k++) {
 		vs_mac_make(c->cluster_id, n->name, (unsigned int)k + 1, 0,
 			    mac);
-		if (!strcasecmp(card->mac, mac))
+		if (!strcasecmp(nic->mac, mac))
 			return true;
 	}
 	return false;
@@ -136,19 +136,19 @@ static bool was_ours(const struct vs_core *c, const struct vs_node *n,
 
 /* Fills gone with the keys of the node's NICs, or of one of their kind that must go for
  * them. Returns how many. */
-static int cards_gone(const struct vs_core *c, const struct vs_node *n,
+static int nics_gone(const struct vs_core *c, const struct vs_node *n,
 		      const struct vs_vm *vm, int gone[VS_VM_NICS])
 {
 	int count = 0;
 
-	for (int i = 0; i < vm->ncards; i++)
-		if (vs_node_nic(n, &vm->cards[i]) >= 0 ||
-		    vs_nic_is_device(&vm->cards[i]) ||
-		    was_ours(c, n, &vm->cards[i]))
-			gone[count++] = vm->cards[i].key;
-	for (int i = 0; i < vm->ncards && !count; i++)
-		if (vm->cards[i].kind == VS_NIC_SRIOV)
-			gone[count++] = vm->cards[i].key;
+	for (int i = 0; i < vm->nnics; i++)
+		if (vs_node_nic(n, &vm->nics[i]) >= 0 ||
+		    vs_nic_is_device(&vm->nics[i]) ||
+		    was_ours(c, n, &vm->nics[i]))
+			gone[count++] = vm->nics[i].key;
+	for (int i = 0; i < vm->nnics && !count; i++)
+		if (vm->nics[i].kind == VS_NIC_SRIOV)
+			gone[count++] = vm->nics[i].key;
 	return count;
 }
 
@@ -167,7 +167,7 @@ static int64_t send_reconfigure(struct vs_core *c, struct vs_node *n,
 	vs_spec_extra(c, n, vm->uuid, &s);
 	vs_spec_hardware(c, n, h, &s, &hw);
 	vs_hardware_again(n->profile, &hw);
-	hw.ngone = cards_gone(c, n, vm, s.gone);
+	hw.ngone = nics_gone(c, n, vm, s.gone);
 	hw.gone = s.gone;
 	vs_guest_info_requested(n, vm);
 	return vs_vc_vm_reconfigure(c->vc, vm->moid, vm->change_version, &hw,

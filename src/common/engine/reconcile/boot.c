@@ -67,7 +67,7 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	}
 	vs_strlcpy(n->boot.host, vm->host, sizeof(n->boot.host));
 	/* of several it is unknown which it was */
-	vs_strlcpy(n->boot.pf, h && h->ncards == 1 ? h->cards[0].pf : "",
+	vs_strlcpy(n->boot.pf, h && h->nvfs == 1 ? h->vfs[0].pf : "",
 		   sizeof(n->boot.pf));
 	vs_exclude_failed(n->boot.host, n->boot.pf, now_ms + VS_EXCLUDE_HOST_MS,
 			  why);

@@ -70,9 +70,9 @@ static void look_elsewhere(struct vs_core *c, struct vs_node *n)
 static void find(struct vs_core *c, struct vs_node *n)
 {
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next)
-		for (int i = 0; i < vm->ncards; i++)
+		for (int i = 0; i < vm->nnics; i++)
 			if (vm->power == VS_POWER_ON &&
-			    vs_node_nic(n, &vm->cards[i]) >= 0) {
+			    vs_node_nic(n, &vm->nics[i]) >= 0) {
 				vs_strlcpy(n->absent.vm, vm->moid,
 					   sizeof(n->absent.vm));
 				vs_claim_release(c, n);

@@ -271,8 +271,8 @@ void vs_node_observe(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 
 static bool avoided(const struct vs_core *c, const struct vs_claim *h)
 {
-	for (int i = 0; i < h->ncards; i++)
-		if (vs_exclusion_get(c, h->host, h->cards[i].pf))
+	for (int i = 0; i < h->nvfs; i++)
+		if (vs_exclusion_get(c, h->host, h->vfs[i].pf))
 			return true;
 	return vs_exclusion_get(c, h->host, "") ||
 	       vs_maintenance_window_blocking(h->host);
@@ -288,7 +288,7 @@ static bool place_now(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	/* Others may have come there since: DRS moves VMs at power-on. */
 	if (h && h->state == VS_CLAIM_RESERVED &&
 	    (!host || !vs_host_usable(host) || vs_clone_blocked(c, n) ||
-	     h->ncards != vs_adapter_takes(n->profile->adapter) ||
+	     h->nvfs != vs_adapter_takes(n->profile->adapter) ||
 	     avoided(c, h) || !vs_claim_fits(c, n) || !vs_stores_right(c, h))) {
 		vs_claim_release(c, n);
 		h = NULL;

@@ -224,13 +224,13 @@ static void hold_take(struct vs_core *c, const struct vs_vm *vm)
 	struct vs_share takes;
 	struct vs_claim *taken;
 
-	for (int i = 0; i < vm->ncards && h.ncards < VS_NICS_MAX; i++)
-		if (vm->cards[i].kind == VS_NIC_SRIOV)
-			vs_strlcpy(h.cards[h.ncards++].pf,
-				   vm->cards[i].automatic ||
-				   !vm->cards[i].pci[0] ? "?" :
-				   vm->cards[i].pci, VS_PCI_LEN);
-	if (!h.ncards || vm->power == VS_POWER_ON || !vm->host_ptr ||
+	for (int i = 0; i < vm->nnics && h.nvfs < VS_NICS_MAX; i++)
+		if (vm->nics[i].kind == VS_NIC_SRIOV)
+			vs_strlcpy(h.vfs[h.nvfs++].pf,
+				   vm->nics[i].automatic ||
+				   !vm->nics[i].pci[0] ? "?" :
+				   vm->nics[i].pci, VS_PCI_LEN);
+	if (!h.nvfs || vm->power == VS_POWER_ON || !vm->host_ptr ||
 	    vs_ledger_get(&c->ledger, vm->name))
 		return;
 	vs_vm_share(vm, &takes);
@@ -246,7 +246,7 @@ static void hold_take(struct vs_core *c, const struct vs_vm *vm)
 	own.holds_left = true;
 }
 
-/* On: its card counts. Gone, or off with no task at work on it: nothing does. */
+/* On: its NIC counts. Gone, or off with no task at work on it: nothing does. */
 static bool hold_is_over(const struct vs_core *c, const struct vs_claim *h)
 {
 	const struct vs_vm *vm = vs_vm_get(&c->inv, h->vm);

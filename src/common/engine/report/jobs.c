@@ -113,11 +113,11 @@ static void took_add(struct row *r, const struct vs_node *n, int64_t now_ms)
 }
 
 /* A hold has its adapter's own first. */
-static void cards_add(struct row *r, const struct vs_node *n,
+static void nics_add(struct row *r, const struct vs_node *n,
 		      const struct vs_claim *h)
 {
 	const struct vs_adapter *a = n->profile->adapter;
-	int all = h ? h->ncards : 0;
+	int all = h ? h->nvfs : 0;
 	int vfs = vs_adapter_nics(a) ? vs_adapter_vfs(a) : 0;
 
 	r->vfs += (size_t)(vfs < all ? vfs : all);
@@ -137,7 +137,7 @@ static void node_add(struct vs_core *c, struct row *r, struct vs_node *n)
 	adapter_add(r, n);
 	if (host)
 		strings_add(&r->hosts, host->name);
-	cards_add(r, n, h);
+	nics_add(r, n, h);
 	took_add(r, n, vs_clock());
 	if (n->flags & VS_NODE_UP)
 		return;

@@ -78,7 +78,7 @@
  *     "node_state": "IDLE",		in Slurm: POWERED_DOWN, POWERING_UP, IDLE,
  *					ALLOCATED, COMPLETING, DOWN, DRAIN, ...
  *     "host": "esx01", "pf": "0000:3b:00.0",
- *     "mac": "00:50:56:01:02:03",	of several cards (NICsPerNode=) all, with
+ *     "mac": "00:50:56:01:02:03",	of several NICs (NICsPerNode=) all, with
  *					commas between them; so "pf"
  *     "adapter": "sriov-roce", "partition": "roce",
  *     "job": 4711,			absent also where it is another's

@@ -394,14 +394,14 @@ struct mac_taken {
 /* A node keeps its MACs over every rebuild; the rare collision of two names
  * is settled in the order of names. */
 static void mac_choose(const struct vs_core *c, const char *node,
-		       unsigned int card, struct mac_taken **taken,
+		       unsigned int nic, struct mac_taken **taken,
 		       char out[VS_MAC_LEN])
 {
 	struct mac_taken *m;
 	unsigned int salt = 0;
 
 	do {
-		vs_mac_make(c->cluster_id, node, card, salt++, out);
+		vs_mac_make(c->cluster_id, node, nic, salt++, out);
 		HASH_FIND_STR(*taken, out, m);
 	} while (m);
 	m = vs_calloc(1, sizeof(*m));

@@ -29,7 +29,7 @@ struct vs_conf_partition {	/* settings for the nodes of a partition */
 	char *placement;	/* instead of the global one; NULL: that */
 	char *clone;		/* "full", "linked", ...; NULL: full */
 	char *subnet;		/* instead of the adapter's */
-	char *addresses, *gateway, *dns, *dns_search;	/* of the first card */
+	char *addresses, *gateway, *dns, *dns_search;	/* of the first NIC */
 	int64_t memory_overhead_mb;	/* beside RealMemory, -1: a share of it */
 	/* reserved: MHz and MB, -1 all; shares: a number, 0 normal, -1 low,
 	 * -2 high (plan/devices/vm_hardware.h) */
@@ -48,8 +48,8 @@ struct vs_conf_node {		/* one per managed Slurm node */
 	int64_t memory_mb;
 	bool exclusive;		/* all its partitions are OverSubscribe=EXCLUSIVE */
 	bool dynamic;		/* not in slurm.conf: created at run time */
-	/* "10.1.0.7/16", with commas for several cards; "dhcp"; NULL: the guest's
-	 * own. The first card is the template's, for management. */
+	/* "10.1.0.7/16", with commas for several NICs; "dhcp"; NULL: the guest's
+	 * own. The first NIC is the template's, for management. */
 	char *address, *first_address;
 };
 struct vs_conf {
@@ -161,7 +161,7 @@ struct vs_requesting_job {
 struct vs_vm_type {
 	int adapter;		/* -1: it is not managed */
 	int like;		/* the same for VMs that are alike, from 0 */
-	int cards;		/* VFs that its VM takes, 0: it needs none */
+	int vfs;		/* VFs that its VM takes, 0: it needs none */
 	bool alone;		/* Retention=destroy: a VM for one job */
 };
 

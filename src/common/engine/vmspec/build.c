@@ -75,13 +75,13 @@ int vs_spec_nics(struct vs_core *c, const struct vs_node *n,
 {
 	const struct vs_adapter *a = n->profile->adapter;
 
-	for (s->ncards = 0; s->ncards < vs_adapter_nics(a); s->ncards++) {
+	for (s->nnics = 0; s->nnics < vs_adapter_nics(a); s->nnics++) {
 		const struct vs_claim_vf *held = vs_adapter_vfs(a) &&
-			s->ncards < h->ncards ? &h->cards[s->ncards] : NULL;
+			s->nnics < h->nvfs ? &h->vfs[s->nnics] : NULL;
 
-		s->cards[s->ncards] = (struct vs_vc_nic_spec) {
-			.kind = net_kinds[vs_adapter_type_info(a)->card],
-			.mac = n->macs[s->ncards],
+		s->nics[s->nnics] = (struct vs_vc_nic_spec) {
+			.kind = net_kinds[vs_adapter_type_info(a)->nic],
+			.mac = n->macs[s->nnics],
 			.network = n->net->moid,
 			.network_name = a->network,
 			.switch_uuid = n->net->switch_uuid,
@@ -91,7 +91,7 @@ int vs_spec_nics(struct vs_core *c, const struct vs_node *n,
 			.mtu_change_allowed = a->mtu != 0,
 		};
 	}
-	return vs_spec_devices(c, n, h, now_ms, s->cards, &s->ncards, err);
+	return vs_spec_devices(c, n, h, now_ms, s->nics, &s->nnics, err);
 }
 
 void vs_spec_hardware(const struct vs_core *c, const struct vs_node *n,
@@ -101,7 +101,7 @@ void vs_spec_hardware(const struct vs_core *c, const struct vs_node *n,
 	/* "" takes it away, in case that the VM or its template has it */
 	vs_spec_kv(s, "numa.nodeAffinity", vs_hardware_numa(c, n, h, s->numa));
 	*hw = (struct vs_vc_hw) {
-		.cards = s->cards, .ncards = s->ncards,
+		.nics = s->nics, .nnics = s->nnics,
 		.extra = s->kv, .nextra = s->nkv,
 	};
 	vs_hardware_fill(c, n, h, hw);
@@ -142,7 +142,7 @@ struct vs_vc_clone vs_clone_base(const struct vs_core *c,
 	};
 }
 
-/* As large as its clones and with cards like theirs, whose keys they have; its
+/* As large as its clones and with NICs like theirs, whose keys they have; its
  * own MACs, for the template's guest may use them until it is frozen. */
 int64_t vs_spec_send_instant(struct vs_core *c, const struct vs_node *n,
 			     const struct vs_claim *h,

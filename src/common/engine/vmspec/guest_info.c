@@ -8,7 +8,7 @@
  * those that were set is not used before they are set again.
  *
  * Rules: a VM that is off is reconfigured before it is switched on; one that is
- * on and idle is switched off first, as one with a wrong card is; an instant
+ * on and idle is switched off first, as one with a wrong NIC is; an instant
  * clone is made again. Under a running job nothing is done: the guest reads them
  * at boot alone. vCenter may show a value otherwise than it was set. What it shows
  * after the engine's own call, and before a guest runs, counts as right. That the
@@ -46,7 +46,7 @@ static char *copy(const char *s)
 	return s ? vs_strdup(s) : NULL;
 }
 
-/* The first card is the template's own. Its address is set only where
+/* The first NIC is the template's own. Its address is set only where
  * vsphere.conf gives one. */
 static void words_net(const struct vs_core *c, const struct vs_node *n,
 		      char **of)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A VM's hardware beside its cards: what vsphere.conf says of it, what goes
+ * A VM's hardware beside its NICs: what vsphere.conf says of it, what goes
  * into a spec, and what of it hangs on the host. A full CPU reservation is
  * vCPUs x the MHz of that host's cores, NUMA affinity its PFs' nodes: a VM that
  * comes to another host is reconfigured for it before it is powered on.
@@ -90,9 +90,9 @@ const char *vs_hardware_numa(const struct vs_core *c, const struct vs_node *n,
 	out[0] = '\0';
 	if (!host || !n->profile->hw.numa_pf)
 		return out;
-	for (int i = 0; i < many && i < h->ncards; i++)
-		pcis[i] = h->cards[i].pf;
-	return many <= h->ncards ? vs_numa_nodes(host, pcis, many, out) : out;
+	for (int i = 0; i < many && i < h->nvfs; i++)
+		pcis[i] = h->vfs[i].pf;
+	return many <= h->nvfs ? vs_numa_nodes(host, pcis, many, out) : out;
 }
 
 static bool numa_right(const struct vs_core *c, const struct vs_node *n,

@@ -44,10 +44,10 @@ static void macs_free(struct mac *all)
 }
 
 /* A MAC of a node's VM could be this one. */
-static bool by_hand(const struct vs_nic *card)
+static bool by_hand(const struct vs_nic *nic)
 {
-	return !strncmp(card->mac, "00:50:56:", OURS_LEN) &&
-	       card->mac[OURS_LEN] >= '0' && card->mac[OURS_LEN] <= '3';
+	return !strncmp(nic->mac, "00:50:56:", OURS_LEN) &&
+	       nic->mac[OURS_LEN] >= '0' && nic->mac[OURS_LEN] <= '3';
 }
 
 static bool is_other(const struct vs_core *c, const struct vs_vm *vm)
@@ -57,8 +57,8 @@ static bool is_other(const struct vs_core *c, const struct vs_vm *vm)
 
 bool vs_mac_may_be_shared(const struct vs_core *c, const struct vs_vm *vm)
 {
-	for (int i = 0; i < vm->ncards; i++)
-		if (by_hand(&vm->cards[i]))
+	for (int i = 0; i < vm->nnics; i++)
+		if (by_hand(&vm->nics[i]))
 			return is_other(c, vm);
 	return false;
 }
@@ -95,8 +95,8 @@ void vs_macs_check(struct vs_core *c)
 			     k < vs_adapter_total(n->profile->adapter); k++)
 				mac_add(&all, n->macs[k], n);
 		}
-		for (int i = 0; i < vm->ncards; i++) {
-			HASH_FIND_STR(all, vm->cards[i].mac, m);
+		for (int i = 0; i < vm->nnics; i++) {
+			HASH_FIND_STR(all, vm->nics[i].mac, m);
 			if (m)
 				found(m->node, vm, m->mac);
 		}

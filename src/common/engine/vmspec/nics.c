@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A node's cards on its adapter's network: NICsPerNode= of them (devices have none:
+ * A node's NICs on its adapter's network: NICsPerNode= of them (devices have none:
  * see host_devices.c), each known by its
- * MAC, which is the node's for good; the k-th card takes its VF of the k-th PF
+ * MAC, which is the node's for good; the k-th NIC takes its VF of the k-th PF
  * that is held, in the order of their addresses.
  *
  * Rules: NICs with other MACs are not managed. The lock is held.
@@ -13,17 +13,17 @@
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
 
-static bool network_is(const struct vs_network *net, const struct vs_nic *card)
+static bool network_is(const struct vs_network *net, const struct vs_nic *nic)
 {
-	return !strcmp(card->network, net->moid) ||
+	return !strcmp(nic->network, net->moid) ||
 	       (net->portgroup_key[0] &&
-		!strcmp(card->network, net->portgroup_key));
+		!strcmp(nic->network, net->portgroup_key));
 }
 
-int vs_node_nic(const struct vs_node *n, const struct vs_nic *card)
+int vs_node_nic(const struct vs_node *n, const struct vs_nic *nic)
 {
 	for (int k = 0; k < vs_adapter_nics(n->profile->adapter); k++)
-		if (!strcasecmp(card->mac, n->macs[k]))
+		if (!strcasecmp(nic->mac, n->macs[k]))
 			return k;
 	return -1;
 }
@@ -39,12 +39,12 @@ const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN])
 	return out;
 }
 
-/* Off: the card must be able to land on the PF that is held for it. */
-static bool card_lands(const struct vs_nic *card,
+/* Off: the NIC must be able to land on the PF that is held for it. */
+static bool nic_lands(const struct vs_nic *nic,
 		       const struct vs_claim_vf *held)
 {
-	return card->automatic ? held->automatic :
-		!held->automatic && !strcmp(card->pci, held->pf);
+	return nic->automatic ? held->automatic :
+		!held->automatic && !strcmp(nic->pci, held->pf);
 }
 
 bool vs_node_nics_right(const struct vs_node *n, const struct vs_vm *vm,
@@ -53,20 +53,20 @@ bool vs_node_nics_right(const struct vs_node *n, const struct vs_vm *vm,
 	int want = vs_adapter_nics(n->profile->adapter), count = 0, k;
 	unsigned int found = 0;
 
-	for (int i = 0; i < vm->ncards; i++) {
-		const struct vs_nic *card = &vm->cards[i];
+	for (int i = 0; i < vm->nnics; i++) {
+		const struct vs_nic *nic = &vm->nics[i];
 
-		k = vs_node_nic(n, card);
+		k = vs_node_nic(n, nic);
 		if (k < 0)
 			continue;
-		if (card->kind !=
-			    vs_adapter_type_info(n->profile->adapter)->card ||
-		    !network_is(n->net, card))
+		if (nic->kind !=
+			    vs_adapter_type_info(n->profile->adapter)->nic ||
+		    !network_is(n->net, nic))
 			return false;
 		found |= 1u << k;
 		count++;
-		if (card->kind == VS_NIC_SRIOV && vm->power != VS_POWER_ON &&
-		    h && (k >= h->ncards || !card_lands(card, &h->cards[k])))
+		if (nic->kind == VS_NIC_SRIOV && vm->power != VS_POWER_ON &&
+		    h && (k >= h->nvfs || !nic_lands(nic, &h->vfs[k])))
 			return false;
 	}
 	return count == want && found == (1u << want) - 1 &&
@@ -80,10 +80,10 @@ int vs_node_nics(const struct vs_node *n, const struct vs_vm *vm,
 
 	memset(to, 0, VS_NICS_MAX * sizeof(*to));
 	for (int k = 0; k < vs_adapter_nics(n->profile->adapter); k++)
-		for (int i = 0; i < vm->ncards; i++)
-			if (vm->cards[i].kind == VS_NIC_SRIOV &&
-			    !strcasecmp(vm->cards[i].mac, n->macs[k])) {
-				vs_strlcpy(to[count++].pf, vm->cards[i].pci,
+		for (int i = 0; i < vm->nnics; i++)
+			if (vm->nics[i].kind == VS_NIC_SRIOV &&
+			    !strcasecmp(vm->nics[i].mac, n->macs[k])) {
+				vs_strlcpy(to[count++].pf, vm->nics[i].pci,
 					   VS_PCI_LEN);
 				break;
 			}
@@ -92,7 +92,7 @@ int vs_node_nics(const struct vs_node *n, const struct vs_vm *vm,
 }
 
 /* Others run on a VM that isn't right any more: of an older profile, say. It
- * serves one more, but not without its card. */
+ * serves one more, but not without its NIC. */
 bool vs_node_shared_well(struct vs_core *c, const struct vs_node *n)
 {
 	const struct vs_vm *vm = vs_node_vm(c, n);

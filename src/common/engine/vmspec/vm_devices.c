@@ -14,14 +14,14 @@
 #include "plan/inventory/shared_devices.h"
 #include "util/mem.h"
 
-/* The adapter of the node's k-th device, and which card of the hold it is;
+/* The adapter of the node's k-th device, and which NIC of the hold it is;
  * NULL: it has no more. */
-static const struct vs_adapter *slot(const struct vs_node *n, int k, int *card)
+static const struct vs_adapter *slot(const struct vs_node *n, int k, int *nic)
 {
 	const struct vs_adapter *a = n->profile->adapter;
 	int own = vs_adapter_nics(a) ? 0 : vs_adapter_vfs(a);
 
-	*card = k < own ? k : vs_adapter_vfs(a) + k - own;
+	*nic = k < own ? k : vs_adapter_vfs(a) + k - own;
 	return k < own				  ? a :
 	       k - own < vs_adapter_additional(a) ? a->with :
 						    NULL;
@@ -29,43 +29,43 @@ static const struct vs_adapter *slot(const struct vs_node *n, int k, int *card)
 
 /* By its address; of a host that isn't known, or doesn't offer it any more, the
  * address says all that there is. */
-static bool fixed_is(const struct vs_vm *vm, const struct vs_nic *card,
+static bool fixed_is(const struct vs_vm *vm, const struct vs_nic *nic,
 		     const struct vs_adapter *a,
 		     const struct vs_claim_vf *held)
 {
 	const struct vs_pf *row = vm->host_ptr ?
-		vs_host_device(vm->host_ptr, card->pci) : NULL;
+		vs_host_device(vm->host_ptr, nic->pci) : NULL;
 
 	if (held)
-		return !strcmp(card->pci, held->pf);
+		return !strcmp(nic->pci, held->pf);
 	return row ? vs_pf_reaches(a, NULL, row) : !vm->host_ptr ||
 		vs_addresses_has(a->addresses, vm->host_ptr->name,
-				 card->pci);
+				 nic->pci);
 }
 
 /* held NULL: whichever of its kind. */
-static bool card_is(const struct vs_vm *vm, const struct vs_nic *card,
+static bool nic_is(const struct vs_vm *vm, const struct vs_nic *nic,
 		    const struct vs_adapter *a,
 		    const struct vs_claim_vf *held)
 {
 	const struct vs_adapter_type_info *kind = vs_adapter_type_info(a);
 
-	if (card->kind != kind->card)
+	if (nic->kind != kind->nic)
 		return false;
 	if (vs_adapter_named(a))
-		return !strcmp(card->network, a->label);
+		return !strcmp(nic->network, a->label);
 	if (kind->fixed)
-		return fixed_is(vm, card, a, held);
-	return card->vendor == a->vendor && card->device == a->device &&
-	       !strcmp(card->network, a->label);
+		return fixed_is(vm, nic, a, held);
+	return nic->vendor == a->vendor && nic->device == a->device &&
+	       !strcmp(nic->network, a->label);
 }
 
-/* The VM's first card of that kind that no slot has; -1. */
-static int card_of(const struct vs_vm *vm, unsigned int taken,
+/* The VM's first NIC of that kind that no slot has; -1. */
+static int nic_of(const struct vs_vm *vm, unsigned int taken,
 		   const struct vs_adapter *a, const struct vs_claim_vf *held)
 {
-	for (int i = 0; i < vm->ncards; i++)
-		if (!(taken & 1u << i) && card_is(vm, &vm->cards[i], a, held))
+	for (int i = 0; i < vm->nnics; i++)
+		if (!(taken & 1u << i) && nic_is(vm, &vm->nics[i], a, held))
 			return i;
 	return -1;
 }
@@ -76,18 +76,18 @@ bool vs_node_devices_right(const struct vs_node *n, const struct vs_vm *vm,
 	bool off = vm->power != VS_POWER_ON;
 	const struct vs_adapter *a;
 	unsigned int taken = 0;
-	int card, at, k = 0;
+	int nic, at, k = 0;
 
-	for (; (a = slot(n, k, &card)); k++) {
-		if (off && h && card >= h->ncards)
+	for (; (a = slot(n, k, &nic)); k++) {
+		if (off && h && nic >= h->nvfs)
 			return false;
-		at = card_of(vm, taken, a, off && h ? &h->cards[card] : NULL);
+		at = nic_of(vm, taken, a, off && h ? &h->vfs[nic] : NULL);
 		if (at < 0)
 			return false;
 		taken |= 1u << at;
 	}
-	for (int i = 0; i < vm->ncards; i++)
-		k -= vs_nic_is_device(&vm->cards[i]);
+	for (int i = 0; i < vm->nnics; i++)
+		k -= vs_nic_is_device(&vm->nics[i]);
 	return !k;
 }
 
@@ -96,17 +96,17 @@ void vs_node_devices(const struct vs_node *n, const struct vs_vm *vm,
 {
 	const struct vs_adapter *a;
 	unsigned int taken = 0;
-	int card, at;
+	int nic, at;
 
-	for (int k = 0; (a = slot(n, k, &card)); k++) {
+	for (int k = 0; (a = slot(n, k, &nic)); k++) {
 		uint32_t rows;
 
-		at = card_of(vm, taken, a, NULL);
+		at = nic_of(vm, taken, a, NULL);
 		if (at < 0)
 			continue;
 		taken |= 1u << at;
 		rows = vm->host_ptr ?
-			vs_nic_entries(vm->host_ptr, &vm->cards[at]) : 0;
+			vs_nic_entries(vm->host_ptr, &vm->nics[at]) : 0;
 		vs_strlcpy(to[*count].pf, rows ?
 			   vm->host_ptr->pfs[__builtin_ctz(rows)].pci : "",
 			   VS_PCI_LEN);
@@ -118,9 +118,9 @@ static int bound(const struct vs_vm *vm, int keys[VS_VM_NICS])
 {
 	int n = 0;
 
-	for (int i = 0; i < vm->ncards; i++)
-		if (vm->cards[i].kind == VS_NIC_PCI_FIXED)
-			keys[n++] = vm->cards[i].key;
+	for (int i = 0; i < vm->nnics; i++)
+		if (vm->nics[i].kind == VS_NIC_PCI_FIXED)
+			keys[n++] = vm->nics[i].key;
 	return n;
 }
 
@@ -143,19 +143,19 @@ int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
 }
 
 /* A device by its address, as its host has it. */
-static int spec_fixed(struct vs_core *c, const struct vs_claim *h, int card,
+static int spec_fixed(struct vs_core *c, const struct vs_claim *h, int nic,
 		      int64_t now_ms, struct vs_vc_nic_spec *s,
 		      struct vs_err *err)
 {
 	struct vs_host *host = vs_host_get(&c->inv, h->host);
-	const struct vs_pf *row = host && card < h->ncards ?
-		vs_host_device(host, h->cards[card].pf) : NULL;
+	const struct vs_pf *row = host && nic < h->nvfs ?
+		vs_host_device(host, h->vfs[nic].pf) : NULL;
 
 	if (!row)
 		return vs_err_set(err, VS_E_OTHER_HOST,
 			"host %s no longer offers the device %s",
 			host ? host->name : h->host,
-			card < h->ncards ? h->cards[card].pf : "");
+			nic < h->nvfs ? h->vfs[nic].pf : "");
 	s->kind = VS_VC_PCI_FIXED;
 	s->pci = row->pci;
 	s->name = row->pnic;
@@ -181,9 +181,9 @@ int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 		    struct vs_vc_nic_spec *s, int *count, struct vs_err *err)
 {
 	const struct vs_adapter *a;
-	int card;
+	int nic;
 
-	for (int k = 0; (a = slot(n, k, &card)); k++) {
+	for (int k = 0; (a = slot(n, k, &nic)); k++) {
 		struct vs_vc_nic_spec one = {
 			.kind = vs_adapter_type_info(a)->by_class ?
 					VS_VC_PCI_DVX :
@@ -197,7 +197,7 @@ int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 		};
 
 		if (vs_adapter_type_info(a)->fixed &&
-		    spec_fixed(c, h, card, now_ms, &one, err))
+		    spec_fixed(c, h, nic, now_ms, &one, err))
 			return -1;
 		if (vs_adapter_type_info(a)->by_class &&
 		    spec_params(c, h, now_ms, &one, err))
@@ -225,9 +225,9 @@ char *vs_node_device_ids(const struct vs_node *n)
 {
 	const struct vs_adapter *a;
 	char *out = NULL;
-	int card;
+	int nic;
 
-	for (int k = 0; (a = slot(n, k, &card)); k++) {
+	for (int k = 0; (a = slot(n, k, &nic)); k++) {
 		VS_FREE char *had = out, *ids = ids_of(a);
 
 		out = vs_asprintf("%s%s%s", had ? had : "", had ? "," : "",

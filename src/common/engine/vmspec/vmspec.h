@@ -12,14 +12,14 @@
 
 /* ---- nics.c -------------------------------------------------------------- */
 
-/* Which of the node's cards is it, by its MAC: -1, none. */
-int vs_node_nic(const struct vs_node *n, const struct vs_nic *card);
+/* Which of the node's NICs is it, by its MAC: -1, none. */
+int vs_node_nic(const struct vs_node *n, const struct vs_nic *nic);
 #define VS_MACS_LEN (VS_NICS_MAX * VS_MAC_LEN)
 const char *vs_node_macs(const struct vs_node *n, char out[VS_MACS_LEN]);
-/* The PFs of its VM's VFs ("": not shown), in the order of the node's cards. */
+/* The PFs of its VM's VFs ("": not shown), in the order of the node's NICs. */
 int vs_node_nics(const struct vs_node *n, const struct vs_vm *vm,
 		 struct vs_claim_vf to[VS_NICS_MAX]);
-/* Has it exactly one card with each of our MACs, of the right kind, on the
+/* Has it exactly one NIC with each of our MACs, of the right kind, on the
  * right network, and on the PF that is held if that was an explicit choice? */
 bool vs_node_nics_right(const struct vs_node *n, const struct vs_vm *vm,
 			const struct vs_claim *h);
@@ -67,7 +67,7 @@ bool vs_vm_bound(const struct vs_vm *vm);
 struct vs_vc_op;
 int64_t vs_vm_unbind(struct vs_core *c, const struct vs_vm *vm,
 		     const struct vs_vc_op *op, struct vs_err *err);
-/* The same for a spec: cards s[*count] on, by what is held. -1: not now, and
+/* The same for a spec: NICs s[*count] on, by what is held. -1: not now, and
  * why; VS_OK: it is being asked for (inventory.h). */
 int vs_spec_devices(struct vs_core *c, const struct vs_node *n,
 		    const struct vs_claim *h, int64_t now_ms,
@@ -79,8 +79,8 @@ char *vs_node_device_ids(const struct vs_node *n);
 
 #define VS_SPEC_KV_MAX 48
 struct vs_spec {		/* memory behind a vs_vc_hw */
-	struct vs_vc_nic_spec cards[VS_NICS_MAX];
-	int ncards;
+	struct vs_vc_nic_spec nics[VS_NICS_MAX];
+	int nnics;
 	int gone[VS_VM_NICS];		/* keys of those that go */
 	char macs[VS_MACS_LEN];
 	struct vs_vc_kv kv[VS_SPEC_KV_MAX];
@@ -101,7 +101,7 @@ void vs_spec_kv_take(struct vs_spec *s, const char *key, char *value);
 /* Fills what the guest and later ourselves find in extraConfig. */
 void vs_spec_extra(struct vs_core *c, const struct vs_node *n, const char *uuid,
 		   struct vs_spec *s);
-/* Fills the node's cards and devices, by what is held. Returns 0. Returns -1 as
+/* Fills the node's NICs and devices, by what is held. Returns 0. Returns -1 as
  * vs_spec_devices() does. */
 int vs_spec_nics(struct vs_core *c, const struct vs_node *n,
 		 const struct vs_claim *h, int64_t now_ms, struct vs_spec *s,

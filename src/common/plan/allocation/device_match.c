@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The rows of a host's table (its PFs, and the devices that it hands out) that
- * a VM's card or a hold may take one of.
+ * a VM's NIC or a hold may take one of.
  *
  * Rules: what can't be told is each row that it may be; a device that no row
  * has may still be a VF that is handed out like one.
@@ -91,7 +91,7 @@ static uint32_t fixed_rows(const struct vs_host *h, const struct vs_nic *c)
 }
 
 /* Devices of its kind, those that are handed out by their address too: vCenter
- * doesn't say which of them the card has. If there are none, the card may have
+ * doesn't say which of them the NIC has. If there are none, the NIC may have
  * a VF of any PF. */
 static uint32_t dynamic_rows(const struct vs_host *h, const struct vs_nic *c)
 {
@@ -118,7 +118,7 @@ static uint32_t named_rows(const struct vs_host *h, const struct vs_nic *c)
 	return c->kind == VS_NIC_PCI_DVX ? all_pfs(h) : 0;
 }
 
-/* The rows of its host that a powered-on VM's card may take one of. */
+/* The rows of its host that a powered-on VM's NIC may take one of. */
 uint32_t vs_nic_entries(const struct vs_host *h, const struct vs_nic *c)
 {
 	uint32_t mask;
@@ -143,13 +143,13 @@ uint32_t vs_nic_entries(const struct vs_host *h, const struct vs_nic *c)
 }
 
 uint32_t vs_claim_entries(const struct vs_host *h,
-			  const struct vs_claim_vf *card)
+			  const struct vs_claim_vf *nic)
 {
-	uint32_t mask = pf_bit(h, card->pf);
+	uint32_t mask = pf_bit(h, nic->pf);
 
 	if (!mask)
 		return all_rows(h);	/* renumbered, or a guess */
-	if (card->automatic)
+	if (nic->automatic)
 		mask |= switch_pfs(h, h->pfs[__builtin_ctz(mask)].switch_uuid);
 	return mask;
 }
@@ -170,34 +170,34 @@ int vs_claim_takes(const struct vs_host *h, uint32_t rows, int i)
 
 /* ---- what stands for a hold ------------------------------------------------ */
 
-/* A hold on a PF is for an SR-IOV card, one on a row of devices for a device. */
+/* A hold on a PF is for an SR-IOV NIC, one on a row of devices for a device. */
 static bool is_for(const struct vs_nic *c, bool device)
 {
 	return device ? vs_nic_is_device(c) : c->kind == VS_NIC_SRIOV;
 }
 
-/* Does the VM have what the hold is for? All its cards are shown at once. */
+/* Does the VM have what the hold is for? All its NICs are shown at once. */
 bool vs_vm_has_nics(const struct vs_vm *vm, const struct vs_host *h,
 		    const struct vs_claim *hold)
 {
 	bool device = h->devices != NULL;
 
-	for (int c = 0; c < hold->ncards && device; c++)
-		device = vs_host_device(h, hold->cards[c].pf) != NULL;
-	for (int i = 0; i < vm->ncards; i++)
-		if (is_for(&vm->cards[i], device))
+	for (int c = 0; c < hold->nvfs && device; c++)
+		device = vs_host_device(h, hold->vfs[c].pf) != NULL;
+	for (int i = 0; i < vm->nnics; i++)
+		if (is_for(&vm->nics[i], device))
 			return true;
 	return false;
 }
 
-/* On how many of its cards' behalf a VF of this PF may be in use. */
+/* On how many of its NICs' behalf a VF of this PF may be in use. */
 int vs_vm_nics_on(const struct vs_vm *vm, int pf)
 {
 	const struct vs_host *h = vm->host_ptr;
 	int n = 0;
 
-	for (int i = 0; i < vm->ncards; i++) {
-		const struct vs_nic *c = &vm->cards[i];
+	for (int i = 0; i < vm->nnics; i++) {
+		const struct vs_nic *c = &vm->nics[i];
 
 		if (is_for(c, h->pfs[pf].of))
 			n += vs_nic_takes(h, vs_nic_entries(h, c), pf, c);

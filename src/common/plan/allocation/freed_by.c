@@ -78,10 +78,10 @@ bool vs_freed_add(struct vs_freed *f, const struct vs_claim *h, int most)
 		lack |= f->own;
 	if (beside_room(f) <= most)
 		lack |= f->beside;
-	for (int c = 0; c < h->ncards; c++)
+	for (int c = 0; c < h->nvfs; c++)
 		for (int i = 0; i < f->host->npfs; i++) {
 			int n = (f->own | f->beside) >> i & 1 ?
-				gives(f->host, i, h->cards[c].pf) : 0;
+				gives(f->host, i, h->vfs[c].pf) : 0;
 
 			f->free[i] += n;
 			/* of rails, others than the scarce are of no use */

@@ -127,14 +127,14 @@ int vs_ledger_set_state(struct vs_ledger *l, struct vs_claim *h,
 	return 0;
 }
 
-bool vs_claim_is_on(const struct vs_claim *h, const struct vs_claim_vf *cards,
+bool vs_claim_is_on(const struct vs_claim *h, const struct vs_claim_vf *vfs,
 		    int n)
 {
-	for (int i = 0; i < n && n == h->ncards; i++) {
-		if (strcmp(h->cards[i].pf, cards[i].pf))
+	for (int i = 0; i < n && n == h->nvfs; i++) {
+		if (strcmp(h->vfs[i].pf, vfs[i].pf))
 			return false;
 	}
-	return n == h->ncards;
+	return n == h->nvfs;
 }
 
 const char *vs_claim_pfs(const struct vs_claim *h, char out[VS_PFS_LEN])
@@ -142,32 +142,32 @@ const char *vs_claim_pfs(const struct vs_claim *h, char out[VS_PFS_LEN])
 	size_t len = 0;
 
 	out[0] = '\0';
-	for (int i = 0; i < h->ncards; i++) {
+	for (int i = 0; i < h->nvfs; i++) {
 		out[len] = ',';
 		len += i > 0;
-		vs_strlcpy(out + len, h->cards[i].pf, VS_PCI_LEN);
+		vs_strlcpy(out + len, h->vfs[i].pf, VS_PCI_LEN);
 		len += strlen(out + len);
 	}
 	return out;
 }
 
 void vs_ledger_move(struct vs_ledger *l, struct vs_claim *h, const char *host,
-		    const struct vs_claim_vf *cards, int n)
+		    const struct vs_claim_vf *vfs, int n)
 {
 	leave(l, h);
 	vs_strlcpy(h->host, host, sizeof(h->host));
-	for (int i = n; i < h->ncards && !n; i++)
-		h->cards[i].automatic = true;
+	for (int i = n; i < h->nvfs && !n; i++)
+		h->vfs[i].automatic = true;
 	for (int i = 0; i < n; i++) {
-		if (i >= h->ncards)
-			h->cards[i] = cards[i];
-		else if (cards[i].pf[0])
-			vs_strlcpy(h->cards[i].pf, cards[i].pf, VS_PCI_LEN);
+		if (i >= h->nvfs)
+			h->vfs[i] = vfs[i];
+		else if (vfs[i].pf[0])
+			vs_strlcpy(h->vfs[i].pf, vfs[i].pf, VS_PCI_LEN);
 		else
-			h->cards[i].automatic = true;
+			h->vfs[i].automatic = true;
 	}
 	if (n)
-		h->ncards = n;
+		h->nvfs = n;
 	join(l, h);
 }
 
@@ -226,8 +226,8 @@ static void sum_start(const struct vs_host *h, struct vs_host_sum *s)
 	s->mem_free = h->memory_mb;
 }
 
-/* Of one card; returns the rows that it may be on. */
-static uint32_t sum_card(const struct vs_vm *vm, const struct vs_nic *c,
+/* Of one NIC; returns the rows that it may be on. */
+static uint32_t sum_nic(const struct vs_vm *vm, const struct vs_nic *c,
 			 enum vs_owner owner, struct vs_host_sum *s)
 {
 	uint32_t mask = vs_nic_entries(vm->host_ptr, c);
@@ -271,24 +271,24 @@ static void sum_vm(const struct vs_vm *vm, const char *folder,
 				vm->memory_mb), vm->memory_mb);
 	s->vms++;
 	owner = vs_vm_owner(vm, folder, cluster_id);
-	for (int i = 0; i < vm->ncards; i++)
-		rows |= sum_card(vm, &vm->cards[i], owner, s);
+	for (int i = 0; i < vm->nnics; i++)
+		rows |= sum_nic(vm, &vm->nics[i], owner, s);
 	vs_sum_nodes(s, vs_entries_nodes(h, rows), 1, vm->memory_mb, vm->vcpus);
 }
 
-/* Its VFs but for those that this VM's cards stand for, NULL: none do. */
+/* Its VFs but for those that this VM's NICs stand for, NULL: none do. */
 static void sum_hold_vfs(const struct vs_host *h, const struct vs_claim *hold,
 			 const struct vs_vm *vm, struct vs_host_sum *s)
 {
 	uint32_t masks[VS_NICS_MAX], rows = 0, had = 0;
 
-	for (int c = 0; c < hold->ncards; c++)
-		masks[c] = vs_claim_entries(h, &hold->cards[c]);
+	for (int c = 0; c < hold->nvfs; c++)
+		masks[c] = vs_claim_entries(h, &hold->vfs[c]);
 	for (int i = 0; i < h->npfs; i++) {
 		int held = 0;
 		uint32_t on = 0;
 
-		for (int c = 0; c < hold->ncards; c++) {
+		for (int c = 0; c < hold->nvfs; c++) {
 			held += vs_claim_takes(h, masks[c], i);
 			on |= masks[c];
 		}
@@ -303,8 +303,8 @@ static void sum_hold_vfs(const struct vs_host *h, const struct vs_claim *hold,
 		s->pf[i].held += held;
 		rows |= 1u << i;
 	}
-	for (int i = 0; vm && i < vm->ncards; i++)
-		had |= vs_nic_entries(h, &vm->cards[i]);
+	for (int i = 0; vm && i < vm->nnics; i++)
+		had |= vs_nic_entries(h, &vm->nics[i]);
 	vs_sum_nodes(s, vs_entries_nodes(h, rows) & ~vs_entries_nodes(h, had),
 		     1, hold->mem_mb, hold->vcpus);
 }
@@ -316,11 +316,11 @@ static void sum_hold(const struct vs_inventory *inv, const struct vs_host *h,
 	const struct vs_vm *vm =
 		hold->vm[0] ? vs_vm_get(inv, hold->vm) : NULL;
 	bool on = vm && vs_vm_shown_on(vm);
-	/* a promise is kept for later, the others are for this very card */
+	/* a promise is kept for later, the others are for this very NIC */
 	bool stands = on && (vm->host_ptr == h ||
 			     hold->state != VS_CLAIM_RESERVED);
 
-	if (hold->ncards && !(stands && hold->state != VS_CLAIM_RESERVED &&
+	if (hold->nvfs && !(stands && hold->state != VS_CLAIM_RESERVED &&
 			      vs_vm_has_nics(vm, h, hold)))
 		sum_hold_vfs(h, hold, stands && hold->state ==
 			     VS_CLAIM_RESERVED ? vm : NULL, s);

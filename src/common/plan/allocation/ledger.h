@@ -3,19 +3,19 @@
  * The ledger: who holds a VF (and CPU, memory). The sum that keeps a VF from
  * being given twice is done here and nowhere else: per (host, PF), shared by all adapters on it,
  *
- *   free = vfs - cards of powered-on VMs - holds (promised or requested)
+ *   free = vfs - NICs of powered-on VMs - holds (promised or requested)
  *
  * A hold belongs to a node (by name). promised: our decision, no call in
- * flight. requested: power-on sent. seen: vCenter shows the card in use; then
- * the card counts and the hold no more. promised ends by our decision;
+ * flight. requested: power-on sent. seen: vCenter shows the NIC in use; then
+ * the NIC counts and the hold no more. promised ends by our decision;
  * requested and seen end when vCenter shows the VM off or gone *and* no
  * power-on task of it is queued or running (the engine's word).
  *
- * A hold counts as long as no card stands for it. A requested or seen one
- * whose VM is shown on, wherever, is represented by that VM's card; a seen
+ * A hold counts as long as no NIC stands for it. A requested or seen one
+ * whose VM is shown on, wherever, is represented by that VM's NIC; a seen
  * one whose VM isn't shown on (an update is missing) still counts. A promised
  * one counts at its place unless its VM is on at that very place.
- * A card or hold whose PF can't be told counts against each PF it may be on.
+ * A NIC or hold whose PF can't be told counts against each PF it may be on.
  *
  * Owns struct vs_ledger and its holds. A pointer to a hold is good until
  * vs_ledger_release() of its node or vs_ledger_clear(). At most one hold for a
@@ -44,8 +44,8 @@ struct vs_claim {
 	int id;				/* the engine's, of that node; -1: it is
 					 * none of its nodes */
 	char host[VS_MOID_LEN];
-	struct vs_claim_vf cards[VS_NICS_MAX]; /* in the order of its PFs */
-	int ncards;			/* 0: takes no VF */
+	struct vs_claim_vf vfs[VS_NICS_MAX];	/* in the order of its PFs */
+	int nvfs;			/* 0: takes no VF */
 	enum vs_claim_state state;
 	char vm[VS_MOID_LEN];		/* "" until the VM exists */
 	char store[VS_MOID_LEN];	/* of several, "": not told */
@@ -91,14 +91,14 @@ const struct vs_host_claims *vs_ledger_host_claims(const struct vs_ledger *l,
  * that is not promised->requested->seen or requested->promised. */
 int vs_ledger_set_state(struct vs_ledger *l, struct vs_claim *h,
 			enum vs_claim_state state);
-/* Move a hold to where vCenter shows its cards in use, on these PFs. Where none
+/* Move a hold to where vCenter shows its NICs in use, on these PFs. Where none
  * is shown (n 0), or one's pf is "" (an automatic PF that isn't resolved yet),
  * the hold keeps its PFs as a guess, for one that takes VFs never becomes one
  * that takes none. */
 void vs_ledger_move(struct vs_ledger *l, struct vs_claim *h, const char *host,
-		    const struct vs_claim_vf *cards, int n);
-/* Are these its cards' PFs? */
-bool vs_claim_is_on(const struct vs_claim *h, const struct vs_claim_vf *cards,
+		    const struct vs_claim_vf *vfs, int n);
+/* Are these its NICs' PFs? */
+bool vs_claim_is_on(const struct vs_claim *h, const struct vs_claim_vf *vfs,
 		    int n);
 /* "0000:3b:00.0,0000:5e:00.0"; "" where it takes no VF. */
 #define VS_PFS_LEN (VS_NICS_MAX * VS_PCI_LEN)
@@ -114,9 +114,9 @@ int vs_ledger_release(struct vs_ledger *l, const char *node);
 
 struct vs_pf_use {
 	int total;		/* vfs */
-	int ours, foreign, suspect;	/* cards of powered-on VMs */
+	int ours, foreign, suspect;	/* NICs of powered-on VMs */
 	int beside;		/* of foreign: another Slurm cluster's */
-	int held;		/* holds not (yet) visible as cards */
+	int held;		/* holds not (yet) visible as NICs */
 	int crowded;		/* vGPUs: of GPUs that run another profile */
 	int free;		/* may be negative: over-committed */
 	bool unknown;		/* a VM on that host cannot be read */
@@ -126,25 +126,25 @@ static inline bool vs_pf_over(const struct vs_pf_use *u)
 {
 	return u->free + u->crowded < 0;
 }
-/* The sum for one PF. folder and cluster_id decide whose cards they are. */
+/* The sum for one PF. folder and cluster_id decide whose NICs they are. */
 void vs_ledger_pf_use(const struct vs_ledger *l, const struct vs_inventory *inv,
 		      const struct vs_host *h, const struct vs_pf *pf,
 		      const char *folder, const char *cluster_id,
 		      struct vs_pf_use *out);
 
-/* Bits of the host's rows (vs_host.pfs): what a powered-on VM's card may be on,
- * 0: nothing that is counted; and what a hold's card may be. */
+/* Bits of the host's rows (vs_host.pfs): what a powered-on VM's NIC may be on,
+ * 0: nothing that is counted; and what a hold's NIC may be. */
 uint32_t vs_nic_entries(const struct vs_host *h, const struct vs_nic *c);
 uint32_t vs_claim_entries(const struct vs_host *h,
-			  const struct vs_claim_vf *card);
+			  const struct vs_claim_vf *nic);
 /* How many of the row i (an index) are no more to be had for it: 1 of those that
  * it may be on (rows: as told by the above); more, of vGPUs of another profile,
  * which get nothing of its GPU. */
 int vs_nic_takes(const struct vs_host *h, uint32_t rows, int i,
 		 const struct vs_nic *c);
 int vs_claim_takes(const struct vs_host *h, uint32_t rows, int i);
-/* Does the VM have cards of the kind that the hold is for? How many of this row
- * of its host (an index) may be in use on its cards' behalf? */
+/* Does the VM have NICs of the kind that the hold is for? How many of this row
+ * of its host (an index) may be in use on its NICs' behalf? */
 bool vs_vm_has_nics(const struct vs_vm *vm, const struct vs_host *h,
 		    const struct vs_claim *hold);
 int vs_vm_nics_on(const struct vs_vm *vm, int row);

@@ -142,7 +142,7 @@ CHECK(TEMPLATE_GUEST, "template-guest", WARNING, "template", TEMPLATE, 0, 0,
 	guest,
 	"the template's guest operating system is not a 64-bit Linux",
 	"ESXi selects defaults by it, and RDMA devices require such a guest.")
-CHECK(TEMPLATE_NIC, "template-card", HARD, "template", TEMPLATE, 0, CARDS, card,
+CHECK(TEMPLATE_NIC, "template-nic", HARD, "template", TEMPLATE, 0, NICS, nic,
 	"the template has an RDMA NIC or a device of a host",
 	"Each clone would have this device beside its own.")
 FLAG(TEMPLATE_HOT_ADD, "template-hot-add", WARNING, "template", TEMPLATE,
@@ -207,7 +207,7 @@ FOUND(NETWORK_POLICY, "network-policy", WARNING, "adapter",
 FOUND(MAC_SHARED, "mac-shared", WARNING, "node",
 	"another VM has a MAC address of the node's VM",
 	"On a common network, switches send packets to the wrong VM.")
-CHECK(APART, "networks-apart", WARNING, "adapter", TEMPLATE, 0, CARDS, own_card,
+CHECK(APART, "networks-apart", WARNING, "adapter", TEMPLATE, 0, NICS, own_nic,
 	"Network= is also the network of the template's own NIC or of the hosts' management",
 	"Management and RDMA traffic disturb each other, and a guest has two NICs in one network.")
 AGAIN(APART, SITE_PROFILE, 0, 0, management)

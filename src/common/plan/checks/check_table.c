@@ -30,7 +30,7 @@ static const char *const reported[] = { "power policy", "product",
 	"time servers", "PFs", "reboot required" };
 
 /* Chains, and: the first pass counts what is usual. */
-enum { ESXI = 1, VFS = 2, CARDS = 4, SPACE = 8, COUNTED = 16 };
+enum { ESXI = 1, VFS = 2, NICS = 4, SPACE = 8, COUNTED = 16 };
 
 struct vs_check_row {
 	enum vs_check code;

@@ -54,7 +54,7 @@ struct vs_template_facts {
 	bool bios;			/* known to boot by BIOS */
 	int passthrough;		/* VFs or devices of a host in it */
 	int snapshot, hot_add, tools;	/* 1, 0, -1 unknown */
-	char nets[8][VS_MOID_LEN];	/* moIds, of its own cards */
+	char nets[8][VS_MOID_LEN];	/* moIds, of its own NICs */
 	size_t nnets;
 };
 

@@ -92,7 +92,7 @@ const char *vs_usual_value(const struct vs_usual *u, const char *kind,
 /* How many have this value. */
 int vs_usual_has(const struct vs_usual *u, const char *kind, const char *key,
 		 const char *value);
-/* Which networks and uplinks hosts have; which cards PFs are, with how many
+/* Which networks and uplinks hosts have; which NICs PFs are, with how many
  * VFs. */
 void vs_usual_count_networks(struct vs_usual *u, const struct vs_check_site *s,
 			     const struct vs_host *h);

@@ -172,7 +172,7 @@ bool vs_check_wants_uplink(const struct vs_check_site *s,
 	       vs_host_on_net(h, &s->adapters[a], &s->nets[a]);
 }
 
-/* Without a card that could be one, the host is perhaps of another kind. */
+/* Without a NIC that could be one, the host is perhaps of another kind. */
 bool vs_judge_uplink(struct vs_subject *k)
 {
 	const struct vs_check_site *s = k->site;
@@ -193,7 +193,7 @@ bool vs_judge_uplink(struct vs_subject *k)
 		return false;
 	found = vs_check_find(k, "no %s%s%s as uplink for %s"
 		SHOULD "a PF with VFs in the switch of %s (adapter %s)"
-		FIX ADD_UPLINK, spare ? "PF" : "card with VFs, nor one",
+		FIX ADD_UPLINK, spare ? "PF" : "NIC with VFs, nor one",
 		ad->pf[0] ? " " : "", ad->pf, ad->network, ad->network,
 		ad->name, dvs_of(k), next_uplink(k));
 	if (!spare)

@@ -41,7 +41,7 @@ const struct vs_adapter *vs_check_drawn_by(const struct vs_check_site *s,
 /* ---- what is usual ------------------------------------------------------- */
 
 /*
- * Cards of one kind, as far as their firmware tells: NVIDIA's versions begin
+ * NICs of one kind, as far as their firmware tells: NVIDIA's versions begin
  * with the family's number (20: ConnectX-6, 28: ConnectX-7). Of others, the
  * driver alone.
  */
@@ -65,7 +65,7 @@ void vs_usual_count_pfs(struct vs_usual *u, const struct vs_check_site *s,
 
 		for (size_t k = 0; k < s->nadapters; k++)
 			if (draws(s, h, &h->pfs[i], k))
-				vs_usual_add(u, "card", s->adapters[k].name,
+				vs_usual_add(u, "nic", s->adapters[k].name,
 					     f->driver);
 		snprintf(text, sizeof(text), "%d", f->asked);
 		if (a)
@@ -115,25 +115,25 @@ static char *set_vfs(const struct vs_host *h, int which, int vfs)
 			   h->name, driver[0] ? driver : "DRIVER", list);
 }
 
-static bool same_card(const char *a, const char *b)
+static bool same_nic(const char *a, const char *b)
 {
 	const char *dot = strchr(a, '.');
 
 	return dot && !strncmp(a, b, (size_t)(dot - a) + 1);
 }
 
-/* Of all ports of its card. */
-static int asked_of_card(const struct vs_host *h, const char *pci)
+/* Of all ports of its NIC. */
+static int asked_of_nic(const struct vs_host *h, const char *pci)
 {
 	int sum = 0;
 
 	for (int i = 0; i < h->npfs; i++)
-		if (same_card(pci, h->pfs[i].pci))
+		if (same_nic(pci, h->pfs[i].pci))
 			sum += h->facts->pfs[i].asked;
 	return sum;
 }
 
-/* On the host itself: no API of vSphere's speaks to a card's firmware. */
+/* On the host itself: no API of vSphere's speaks to a NIC's firmware. */
 static char *mlxconfig(const struct vs_host *h, const char *pci, int num)
 {
 	return vs_asprintf("ssh -n root@%s /opt/mellanox/bin/mlxconfig -y -d %s set SRIOV_EN=1 NUM_OF_VFS=%d",
@@ -141,18 +141,18 @@ static char *mlxconfig(const struct vs_host *h, const char *pci, int num)
 }
 
 /* The firmware's part, which comes before the driver's: `vfs` more than are
- * asked of the card's other ports, and as many of each that is incapable. */
+ * asked of the NIC's other ports, and as many of each that is incapable. */
 static char *firmware_on(const struct vs_host *h, const char *pci,
 			 const char *driver, int asked, int vfs)
 {
-	int sum = asked_of_card(h, pci) - asked + vfs;
+	int sum = asked_of_nic(h, pci) - asked + vfs;
 
 	if (!is_nvidia(driver))
 		return vs_asprintf("# SR-IOV on in the firmware of %s, by its vendor's tool",
 				   pci);
 	for (size_t i = 0; i < h->facts->nincapable; i++)
 		if (strcmp(pci, h->facts->incapable[i].pci) &&
-		    same_card(pci, h->facts->incapable[i].pci))
+		    same_nic(pci, h->facts->incapable[i].pci))
 			sum += vfs;
 	return mlxconfig(h, pci, sum + 1);
 }
@@ -168,15 +168,15 @@ bool vs_check_has_pf(const struct vs_check_site *s, const struct vs_host *h,
 	return false;
 }
 
-/* A card of a kind by which this adapter's VMs get to its network on other
+/* A NIC of a kind by which this adapter's VMs get to its network on other
  * hosts; where none is known, any. */
-static bool is_usual_card(const struct vs_usual *u, const struct vs_adapter *a,
+static bool is_usual_nic(const struct vs_usual *u, const struct vs_adapter *a,
 			  const char *driver)
 {
 	int n, others;
 
-	return !vs_usual_value(u, "card", a->name, &n, &others) ||
-	       vs_usual_has(u, "card", a->name, driver);
+	return !vs_usual_value(u, "nic", a->name, &n, &others) ||
+	       vs_usual_has(u, "nic", a->name, driver);
 }
 
 bool vs_check_would_reach(const struct vs_check_site *s, size_t a,
@@ -194,7 +194,7 @@ bool vs_check_surplus(const struct vs_check_site *s, const struct vs_usual *u,
 {
 	for (int i = 0; i < h->npfs; i++)
 		if (!vs_check_drawn_by(s, h, &h->pfs[i]) &&
-		    is_usual_card(u, &s->adapters[a], h->facts ?
+		    is_usual_nic(u, &s->adapters[a], h->facts ?
 				  h->facts->pfs[i].driver : "") &&
 		    vs_check_would_reach(s, a, &h->pfs[i]))
 			return true;
@@ -215,7 +215,7 @@ bool vs_check_incapable(const struct vs_check_site *s, const struct vs_usual *u,
 		return false;
 	return vs_check_has_pf(s, h, a, "") ?
 		f->driver[0] && vs_check_has_pf(s, h, a, f->driver) :
-		is_usual_card(u, ad, f->driver);
+		is_usual_nic(u, ad, f->driver);
 }
 
 /* Two adapters may draw on the same one: the first is named. */
@@ -278,12 +278,12 @@ bool vs_judge_vf_inactive(struct vs_subject *k)
 bool vs_judge_vf_count(struct vs_subject *k)
 {
 	const struct vs_pf_facts *f = facts_of(k);
-	int sum = asked_of_card(k->host, pf_of(k)->pci);
+	int sum = asked_of_nic(k->host, pf_of(k)->pci);
 	VS_FREE char *set = mlxconfig(k->host, pf_of(k)->pci, sum + 1);
 
 	return f->enabled && pf_of(k)->vfs && is_nvidia(f->driver) &&
 		f->most > 0 && sum + 1 > f->most &&
-		vs_check_find(k, "NUM_OF_VFS=%d, %d VFs asked of the card"
+		vs_check_find(k, "NUM_OF_VFS=%d, %d VFs asked of the NIC"
 			SHOULD "NUM_OF_VFS=%d at least" FIX REBOOT("%s\n"),
 			f->most, sum, sum + 1, set);
 }

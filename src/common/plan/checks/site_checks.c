@@ -111,7 +111,7 @@ bool vs_judge_guest(struct vs_subject *k)
 			guest);
 }
 
-bool vs_judge_card(struct vs_subject *k)
+bool vs_judge_nic(struct vs_subject *k)
 {
 	return k->template->passthrough > 0 &&
 		vs_check_find(k, "%d of them"
@@ -171,7 +171,7 @@ bool vs_judge_management(struct vs_subject *k)
 		vs_check_switch_name(s->inv, net_of(s, k->i)));
 }
 
-bool vs_judge_own_card(struct vs_subject *k)
+bool vs_judge_own_nic(struct vs_subject *k)
 {
 	const struct vs_template_facts *t = k->template;
 

@@ -36,7 +36,7 @@ const struct vs_adapter_type_info vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "vmxnet3", .offered = true,
 		.takes_vf = false, .full_memory = false,
 		.network = true, .needs_dvs = false, .rdma = false,
-		.card = VS_NIC_VMXNET3,
+		.nic = VS_NIC_VMXNET3,
 		.since = VS_RELEASE(4, 0, 0), .min_hw = 7,
 		.can = {
 			[VS_OPERATION_VMOTION] = ALWAYS, [VS_OPERATION_SNAPSHOT] = ALWAYS,
@@ -54,7 +54,7 @@ const struct vs_adapter_type_info vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "pvrdma", .offered = true,
 		.takes_vf = false, .full_memory = false,
 		.network = true, .needs_dvs = true, .rdma = true,
-		.card = VS_NIC_PVRDMA,
+		.nic = VS_NIC_PVRDMA,
 		.since = VS_RELEASE(6, 5, 0), .min_hw = 13,
 		.can = {
 			[VS_OPERATION_VMOTION] = ALWAYS, [VS_OPERATION_SNAPSHOT] = ALWAYS,
@@ -75,7 +75,7 @@ const struct vs_adapter_type_info vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.takes_vf = true, .unit = "VF", .full_memory = true,
 		.network = true, .needs_dvs = false, .rdma = true,
 		.infiniband = true,
-		.card = VS_NIC_SRIOV,
+		.nic = VS_NIC_SRIOV,
 		.since = VS_RELEASE(5, 5, 0), .min_hw = 10,
 		.can = {
 			[VS_OPERATION_VMOTION] = NEVER, [VS_OPERATION_SNAPSHOT] = NEVER,
@@ -92,7 +92,7 @@ const struct vs_adapter_type_info vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "directpath", .offered = true,
 		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
-		.card = VS_NIC_PCI_FIXED, .fixed = true,
+		.nic = VS_NIC_PCI_FIXED, .fixed = true,
 		.since = VS_RELEASE(4, 0, 0), .min_hw = 7,
 		.can = {
 			[VS_OPERATION_VMOTION] = NEVER, [VS_OPERATION_SNAPSHOT] = NEVER,
@@ -109,7 +109,7 @@ const struct vs_adapter_type_info vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "dynamic-directpath", .offered = true,
 		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
-		.card = VS_NIC_PCI_DYNAMIC,
+		.nic = VS_NIC_PCI_DYNAMIC,
 		.since = VS_RELEASE(7, 0, 0), .min_hw = 17,
 		.can = {
 			[VS_OPERATION_VMOTION] = NEVER, [VS_OPERATION_SNAPSHOT] = NEVER,
@@ -126,7 +126,7 @@ const struct vs_adapter_type_info vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "dvx", .offered = true,
 		.takes_vf = true, .unit = "device", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = true,
-		.card = VS_NIC_PCI_DVX, .by_class = true,
+		.nic = VS_NIC_PCI_DVX, .by_class = true,
 		.since = VS_RELEASE(8, 0, 0), .min_hw = 20,
 		.can = {
 			[VS_OPERATION_VMOTION] = VENDOR(8, 0, 0),
@@ -145,7 +145,7 @@ const struct vs_adapter_type_info vs_adapter_kinds[VS_ADAPTER_TYPES] = {
 		.name = "vgpu", .offered = true,
 		.takes_vf = true, .unit = "vGPU", .full_memory = true,
 		.network = false, .needs_dvs = false, .rdma = false,
-		.card = VS_NIC_PCI_VGPU, .by_profile = true,
+		.nic = VS_NIC_PCI_VGPU, .by_profile = true,
 		.since = VS_RELEASE(6, 0, 0), .min_hw = 11,
 		.can = {
 			[VS_OPERATION_VMOTION] = FROM(6, 7, 1),

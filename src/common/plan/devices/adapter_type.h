@@ -18,7 +18,7 @@
 #include "util/nic.h"
 #include "util/ipv4.h"
 
-#define VS_NICS_MAX 8		/* cards and devices of one VM */
+#define VS_NICS_MAX 8		/* NICs and devices of one VM */
 #define VS_DEVICE_LABEL 64	/* a device's hardware label; a class of DVX
 				 * devices, a vGPU's profile */
 #define VS_DEVICE_PARAMS 256	/* "key=value,key=value" */
@@ -60,17 +60,17 @@ struct vs_can {
 struct vs_adapter_type_info {
 	const char *name;		/* as in vsphere.conf's Type= */
 	bool offered;			/* vsphere.conf takes it */
-	bool takes_vf;			/* one VF of a PF per card, or a device:
+	bool takes_vf;			/* one VF of a PF per NIC, or a device:
 					 * counted */
 	const char *unit;		/* what that is, for people */
 	bool fixed;			/* a device given by its address */
 	bool by_class, by_profile;	/* or by one of these; else by PCI ids */
 	bool full_memory;		/* memory reserved in full, or no power-on */
-	bool network;			/* a card on a port group */
+	bool network;			/* a NIC on a port group */
 	bool needs_dvs;			/* a distributed one */
 	bool rdma;
 	bool infiniband;		/* its port may be one */
-	enum vs_nic_type card;
+	enum vs_nic_type nic;
 	int since;			/* release of vSphere */
 	int min_hw;			/* VM hardware version */
 	struct vs_can can[VS_OPERATIONS];
@@ -104,10 +104,10 @@ struct vs_adapter {
 	enum vs_link_layer link;
 	char network[VS_LABEL_LEN];	/* port group */
 	char pf[VS_PCI_LEN];		/* named PF, or "" for automatic */
-	int per_node;			/* cards of each VM; 0 is 1 */
+	int per_node;			/* NICs of each VM; 0 is 1 */
 	bool rails;			/* each on a PF of its own */
 	int mtu;			/* 0: as the network has it */
-	char subnet[VS_IPV4_POOLS_LEN];	/* of the cards' addresses, or "" */
+	char subnet[VS_IPV4_POOLS_LEN];	/* of the NICs' addresses, or "" */
 	/* a device's PCI ids, and its label ("": any); or instead of a label
 	 * its class or profile */
 	uint16_t vendor, device;
@@ -149,12 +149,12 @@ static inline int vs_adapter_additional(const struct vs_adapter *a)
 {
 	return a->with ? vs_adapter_vfs(a->with) : 0;
 }
-/* All that is counted of one VM: so many cards has its hold, its own first. */
+/* All that is counted of one VM: so many NICs has its hold, its own first. */
 static inline int vs_adapter_takes(const struct vs_adapter *a)
 {
 	return vs_adapter_vfs(a) + vs_adapter_additional(a);
 }
-/* Cards of its VMs on a port group; 0 where it is a device. */
+/* NICs of its VMs on a port group; 0 where it is a device. */
 static inline int vs_adapter_nics(const struct vs_adapter *a)
 {
 	return vs_adapter_type_info(a)->network ? vs_adapter_total(a) : 0;
@@ -169,7 +169,7 @@ static inline bool vs_adapter_pins(const struct vs_adapter *a)
 int vs_adapter_hw(const struct vs_adapter *a);
 /* 64-bit MMIO of its VM in GB, 0: no device needs any. */
 int vs_adapter_mmio(const struct vs_adapter *a);
-/* A device beside an RDMA card: peer-to-peer between the two (GPUDirect). */
+/* A device beside an RDMA NIC: peer-to-peer between the two (GPUDirect). */
 bool vs_adapter_p2p(const struct vs_adapter *a);
 /* ... past the IOMMU, below one PCIe switch. */
 bool vs_adapter_relaxes_acs(const struct vs_adapter *a);

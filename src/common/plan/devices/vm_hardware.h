@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a partition's line says of its VMs' hardware beside cards, CPUs and
+ * What a partition's line says of its VMs' hardware beside NICs, CPUs and
  * memory: reservations, shares, sockets, firmware, NUMA nodes. Part of a
  * profile. All zero: nothing is said. Pure functions, without errors.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See capability.h. A card of which no type of the table is (an emulated NIC of the
+ * See capability.h. A NIC of which no type of the table is (an emulated NIC of the
  * template's) forbids nothing: VMware's restrictions are of devices that are a
  * host's. Never knows which type it speaks of.
  */
@@ -68,13 +68,13 @@ static int type_may(enum vs_adapter_type type, enum vs_operation deed,
 }
 
 /* Several types may be shown alike: all of them must allow it. */
-static int card_may(const struct vs_nic *card, enum vs_operation deed,
+static int nic_may(const struct vs_nic *nic, enum vs_operation deed,
 		    int release, struct vs_err *err)
 {
-	if (card->kind == VS_NIC_OTHER || card->kind == VS_NIC_ETHERNET)
+	if (nic->kind == VS_NIC_OTHER || nic->kind == VS_NIC_ETHERNET)
 		return 0;
 	for (int i = 0; i < VS_ADAPTER_TYPES; i++)
-		if (vs_adapter_kinds[i].card == card->kind &&
+		if (vs_adapter_kinds[i].nic == nic->kind &&
 		    type_may((enum vs_adapter_type)i, deed, release, err))
 			return -1;
 	return 0;
@@ -82,17 +82,17 @@ static int card_may(const struct vs_nic *card, enum vs_operation deed,
 
 /* What a host's driver says of a profile (sharedGpuCapabilities). One that
  * doesn't offer it says nothing. */
-static int driver_may(const struct vs_host *h, const struct vs_nic *card,
+static int driver_may(const struct vs_host *h, const struct vs_nic *nic,
 		      enum vs_operation deed, struct vs_err *err)
 {
-	if (card->kind != VS_NIC_PCI_VGPU || !h ||
+	if (nic->kind != VS_NIC_PCI_VGPU || !h ||
 	    deed != VS_OPERATION_VMOTION)
 		return 0;
 	for (int i = 0; i < h->npfs; i++) {
 		const struct vs_devices *of = h->pfs[i].of;
 
 		if (of && of->named == VS_NIC_PCI_VGPU &&
-		    !strcmp(of->label, card->network) &&
+		    !strcmp(of->label, nic->network) &&
 		    !(of->can >> deed & 1))
 			return vs_err_set(err, VS_E_REQUEST,
 				"%s: the GPU driver of host %s does not support it with %s",
@@ -110,10 +110,10 @@ int vs_operation_allowed(const struct vs_adapter *a, const struct vs_vm *vm,
 		return -1;
 	if (a && a->with && type_may(a->with->type, deed, release, err))
 		return -1;
-	for (int i = 0; vm && i < vm->ncards; i++)
-		if (card_may(&vm->cards[i], deed, release, err) ||
-		    driver_may(vm->host_ptr, &vm->cards[i], deed, err) ||
-		    driver_may(to, &vm->cards[i], deed, err))
+	for (int i = 0; vm && i < vm->nnics; i++)
+		if (nic_may(&vm->nics[i], deed, release, err) ||
+		    driver_may(vm->host_ptr, &vm->nics[i], deed, err) ||
+		    driver_may(to, &vm->nics[i], deed, err))
 			return -1;
 	return 0;
 }

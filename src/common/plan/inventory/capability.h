@@ -21,7 +21,7 @@ int vs_release_older(int a, int b);
 
 /*
  * 0: it may, by the adapter (NULL: none), by what stands beside it (ExtraDevice=), and
- * by the cards that vCenter shows in the VM (NULL: it isn't there yet). Else -1,
+ * by the NICs that vCenter shows in the VM (NULL: it isn't there yet). Else -1,
  * VS_E_REQUEST, and a text such as "vmotion: type sriov allows it in no
  * release". Where the driver of a host has a say it is the VM's host's, and
  * that of the one that it is to go to (NULL: none). release 0: the oldest.

@@ -3,9 +3,9 @@
  * Clone sources: managed VMs that are no node's, of which nodes' VMs are cloned
  * (Clone=linked, Clone=instant). Those of linked clones are one for each
  * version of a template on each datastore, or (Clone=linked_per_host) on each
- * host: a full clone that stays off, without a passthrough card, with one
+ * host: a full clone that stays off, without a passthrough NIC, with one
  * snapshot. Those of instant clones are one for each profile on each host: on,
- * as large as their clones, with cards like theirs, and frozen by their guest.
+ * as large as their clones, with NICs like theirs, and frozen by their guest.
  * A parent bears the owner's mark, with its own name for the node's, and says
  * of what it is a parent in a key beside it. A child says in a key of its own
  * which parent's uuid it was made of.

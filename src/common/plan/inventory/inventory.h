@@ -151,8 +151,8 @@ struct vs_vm {
 	bool mem_locked;		/* memoryReservationLockedToMax */
 	bool latency_high;
 	char numa[VS_NUMA_LEN];		/* numa.nodeAffinity */
-	struct vs_nic cards[VS_VM_NICS];
-	int ncards;
+	struct vs_nic nics[VS_VM_NICS];
+	int nnics;
 	char job_tag[48];		/* slurm.vsphere.job: "JOBID.RESTARTS", Retention=destroy */
 	struct {
 		char dir[VS_LABEL_LEN];	/* "[store] dir/" of its vmx */
@@ -281,7 +281,7 @@ int vs_host_vm_cores(const struct vs_host *h);
 bool vs_host_has_net(const struct vs_host *h, const char *net_moid);
 /* By the address of any of the row's devices; NULL: none. */
 const struct vs_pf *vs_host_device(const struct vs_host *h, const char *pci);
-/* Returns true if a card that needs these ids (0: unknown) and this label ("":
+/* Returns true if a NIC that needs these ids (0: unknown) and this label ("":
  * any) can get a device of the row. A row without a label matches any label.
  * The label of a fixed device is the device's own, and has to be the same. */
 bool vs_devices_match(const struct vs_devices *d, unsigned int vendor,

@@ -17,7 +17,7 @@ static bool device_of(const struct vs_adapter *a, const struct vs_devices *d)
 	if (d->fixed && !(d->lines & 1u << a->line))
 		return false;
 	if (vs_adapter_named(a) || d->named)
-		return d->named == vs_adapter_type_info(a)->card &&
+		return d->named == vs_adapter_type_info(a)->nic &&
 		       !strcmp(d->label, a->label);
 	return vs_devices_match(d, a->vendor, a->device, a->label);
 }

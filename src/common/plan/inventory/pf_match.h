@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The network that an adapter's cards connect to, and the PFs and devices of a
+ * The network that an adapter's NICs connect to, and the PFs and devices of a
  * host that serve its VMs. Pure functions of their arguments, without errors.
  */
 #ifndef VS_PLAN_PF_MATCH_H
@@ -8,7 +8,7 @@
 
 #include "plan/inventory/inventory.h"
 
-struct vs_network {		/* where an adapter's cards connect */
+struct vs_network {		/* where an adapter's NICs connect */
 	char moid[VS_MOID_LEN];
 	char switch_uuid[VS_LABEL_LEN];	/* "" for a standard switch */
 	char portgroup_key[VS_MOID_LEN];

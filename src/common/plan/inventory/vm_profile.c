@@ -19,7 +19,7 @@ static uint32_t fold(uint64_t h)
 	return (uint32_t)(h >> 32 ^ h);
 }
 
-/* What a network card has none of is not said: see below. */
+/* What a NIC has none of is not said: see below. */
 static uint64_t hash_device(uint64_t s, const struct vs_adapter *a)
 {
 	char text[96];
@@ -63,9 +63,9 @@ int vs_profile_hash(const struct vs_profile *p, char out[VS_PROFILE_HASH_LEN])
 	}
 	if (p->dynamic)
 		s = vs_hash_str(s, "dynamic");
-	/* a single card is not said: VMs of before have such hashes */
+	/* a single NIC is not said: VMs of before have such hashes */
 	if (a->per_node > 1) {
-		snprintf(numbers, sizeof(numbers), "cards %d%s", a->per_node,
+		snprintf(numbers, sizeof(numbers), "nics %d%s", a->per_node,
 			 a->rails ? " rails" : "");
 		s = vs_hash_str(s, numbers);
 	}

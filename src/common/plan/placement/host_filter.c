@@ -183,9 +183,9 @@ void vs_site_gone(struct vs_site *s, const struct vs_claim *hold)
 {
 	struct vs_host_sum *sum = own_sum(s);
 
-	for (int c = 0; c < hold->ncards; c++)
+	for (int c = 0; c < hold->nvfs; c++)
 		for (int i = 0; i < s->host->npfs; i++)
-			if (!strcmp(s->host->pfs[i].pci, hold->cards[c].pf))
+			if (!strcmp(s->host->pfs[i].pci, hold->vfs[c].pf))
 				row_takes(s->host, sum, i, -1);
 	sum->cpu_free += hold->cpu_mhz;
 	sum->mem_free += hold->mem_mb;

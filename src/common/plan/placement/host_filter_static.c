@@ -42,7 +42,7 @@ static uint32_t beside(const struct vs_class *c, const struct vs_host *h)
 }
 
 /* PFs that reach the class's network, and how many uplinks of its switch
- * there are (the pool that an automatic card draws from). */
+ * there are (the pool that an automatic NIC draws from). */
 static uint32_t reaching_pfs(const struct vs_work *w, const struct vs_class *c,
 			     const struct vs_host *h, int *pool)
 {
@@ -115,7 +115,7 @@ static void numa_size(const struct vs_host *h, const struct vs_pf *pf,
 }
 
 /* NumaAffinity=pf: PFs whose node can't ever hold the VM are none of it. One
- * of several cards may be on the nodes of all of them. */
+ * of several NICs may be on the nodes of all of them. */
 static bool numa_could(const struct vs_class *c, const struct vs_host *h,
 		       uint32_t *pfs)
 {

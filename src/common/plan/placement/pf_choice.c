@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * PFs of a host: how many VMs of a class their free VFs and devices serve, and
- * on which of them a VM's cards are to be (by NUMA node, by what is free, by
+ * on which of them a VM's NICs are to be (by NUMA node, by what is free, by
  * address).
  *
- * Rules: a VM's cards are all on one host; its rails, where they matter, each
+ * Rules: a VM's NICs are all on one host; its rails, where they matter, each
  * on a PF of their own. PFs are chosen only on a host that has room;
  * deterministic; what comes first in the choice are the adapter's own devices,
  * then what is beside them (ExtraDevice=).
@@ -147,7 +147,7 @@ struct choice {
 	struct vs_picked near;		/* to be on their NUMA nodes */
 };
 
-/* For one more card beside those that are picked. Of several rails each goes
+/* For one more NIC beside those that are picked. Of several rails each goes
  * where most is free: any other choice may leave room for fewer VMs. */
 static int choose_pf(const struct vs_class *c, const struct vs_site *s,
 		     const struct choice *of, const struct vs_picked *with)

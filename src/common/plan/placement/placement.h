@@ -32,7 +32,7 @@ struct vs_place_node {		/* one VM to place */
 					 * it lies on (moId); NULL: not known */
 	/* out, valid on success */
 	const struct vs_host *host;
-	const struct vs_pf *pfs[VS_NICS_MAX]; /* one for each card, in the
+	const struct vs_pf *pfs[VS_NICS_MAX]; /* one for each NIC, in the
 					 * order of their addresses */
 	int npfs;			/* 0: takes none */
 	bool pf_automatic;		/* one PF of that switch on the host,

@@ -34,7 +34,7 @@ struct vs_class {
 	size_t room;			/* on all sites, before the gang */
 };
 
-/* The PFs of one VM's cards, by their places in vs_host.pfs (n 0: none), and
+/* The PFs of one VM's NICs, by their places in vs_host.pfs (n 0: none), and
  * of several datastores its own, an index of pools (-1: none). Compared as
  * bytes: no holes. */
 struct vs_picked {

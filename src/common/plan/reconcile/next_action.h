@@ -34,7 +34,7 @@ enum vs_observed {
 	VS_OBSERVED_OFF_OTHER,	/* same template, other settings */
 	VS_OBSERVED_OFF_STALE,	/* other template (version): rebuild */
 	VS_OBSERVED_ON,		/* on, right profile */
-	VS_OBSERVED_ON_WRONG,	/* on, wrong profile, host or card */
+	VS_OBSERVED_ON_WRONG,	/* on, wrong profile, host or NIC */
 	VS_OBSERVED_SUSPENDED,	/* managed, its guest's memory in a file */
 	VS_OBSERVED_FOREIGN, /* the name is taken by a foreign or suspect VM */
 	VS_SEENS

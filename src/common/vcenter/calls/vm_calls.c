@@ -148,13 +148,13 @@ int64_t vs_vc_vm_instant(struct vs_vc *vc, const struct vs_vc_instant *c,
 		       vs_spec_instant(c, c->mgmt_mac ? t->nic : NULL), op);
 }
 
-static const char *card_type(struct vs_vc *vc, const char *moid, int key)
+static const char *nic_type(struct vs_vc *vc, const char *moid, int key)
 {
 	struct vcx_vm *vm = vs_inv_vm(vc->inv, moid);
 
-	for (size_t i = 0; vm && i < vm->v.ncards; i++)
-		if (vm->v.cards[i].key == key)
-			return vm->card_types[i];
+	for (size_t i = 0; vm && i < vm->v.nnics; i++)
+		if (vm->v.nics[i].key == key)
+			return vm->nic_types[i];
 	return NULL;
 }
 
@@ -170,12 +170,12 @@ int64_t vs_vc_vm_reconfigure(struct vs_vc *vc, const char *vm,
 	if (may_change(vc, err))
 		return -1;
 	if (hw->mgmt_mac &&
-	    !(types.mgmt = card_type(vc, vm, hw->mgmt_key)))
+	    !(types.mgmt = nic_type(vc, vm, hw->mgmt_key)))
 		return vs_err_set(err, VS_E_STATE,
 				  "%s has no NIC with key %d", vm,
 				  hw->mgmt_key);
 	for (int i = 0; i < hw->ngone; i++)
-		if (!(gone[i] = card_type(vc, vm, hw->gone[i])))
+		if (!(gone[i] = nic_type(vc, vm, hw->gone[i])))
 			return vs_err_set(err, VS_E_STATE,
 					  "%s has no device with key %d", vm,
 					  hw->gone[i]);

@@ -262,7 +262,7 @@ static void judge(struct vcx_rights *r, struct entity *e, struct vs_j of)
 		if ((table[i].on & e->on) && !has)
 			list_add(&e->privs[use_of(table[i].on)], table[i].priv,
 				 e->on == ON_OWN_NETWORK ?
-				 " on the network of its own card" : "");
+				 " on the network of its own NIC" : "");
 		if (!(table[i].spare & e->on) || !has || r->above[i])
 			continue;
 		list_add(&e->spare, table[i].priv, "");

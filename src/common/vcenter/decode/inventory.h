@@ -46,7 +46,7 @@ struct vcx_vm {
 					 * invalid, inaccessible */
 	unsigned int tried;		/* inv's round in which it was tried */
 	char *guest[VS_VC_NGUEST];	/* by enum vs_vc_guest_key */
-	char **card_types;		/* beside v.cards */
+	char **nic_types;		/* beside v.NICs */
 	struct vcx_disks disks;
 	TAILQ_ENTRY(vcx_vm) link;	/* dirty ones */
 	UT_hash_handle hh;

@@ -50,10 +50,10 @@ struct vcx_template {
 	enum vs_vc_auto snapshot, hot_add, tools, secure_boot;
 	enum vs_vc_auto link;		/* as in vs_vc_template */
 	int cores_per_socket;		/* as in vs_vc_template */
-	struct json_object *nic;	/* vs_spec_nic() of its first card */
+	struct json_object *nic;	/* vs_spec_nic() of its first NIC */
 	int *disks;			/* keys of its virtual disks */
 	size_t ndisks;
-	struct vs_vc_ref *nets;		/* of its own cards */
+	struct vs_vc_ref *nets;		/* of its own NICs */
 	size_t nnets;
 };
 

@@ -52,9 +52,9 @@ struct vs_vc_template { const char *name, *moid, *change_version, *host;
 					 * it can */
 	enum vs_vc_template_fault lack;		/* the same, to be told apart */
 	const char *guest;		/* guestId, "" or NULL unknown */
-	int passthrough;		/* RDMA cards and devices of a host */
+	int passthrough;		/* RDMA NICs and devices of a host */
 	bool bios;			/* it boots by BIOS, not by EFI */
-	const struct vs_vc_ref *nets; size_t nnets;	/* of its own cards */
+	const struct vs_vc_ref *nets; size_t nnets;	/* of its own NICs */
 	enum vs_vc_auto snapshot, hot_add, tools;	/* has it that? */
 	int cores_per_socket;		/* -1 automatic, 0 unknown */
 	enum vs_vc_auto secure_boot;
@@ -86,7 +86,7 @@ struct vs_vc_device { const char *pci, *name, *label; int vendor, device;
 struct vs_vc_function { char *pci, *name; int vendor, device; };
 /* A GPU that VMs share; type "sharedDirect": it is for vGPUs; mode "" before
  * 8.0 U3. A profile of vGPUs that the host offers, or a class of DVX devices,
- * and what its driver can do; nic: they are cards on a network. */
+ * and what its driver can do; nic: they are NICs on a network. */
 struct vs_vc_gpu { const char *pci, *name, *vendor, *type, *mode;
 	int numa, numa_cores; int64_t numa_mb; };
 struct vs_vc_named { const char *name; bool moves, snapshots, nic; };
@@ -138,7 +138,7 @@ struct vs_vc_vm {
 	int vcpus; int64_t memory_mb, cpu_reserved_mhz, mem_reserved_mb;
 	bool mem_locked, latency_high;
 	const char *numa;		/* numa.nodeAffinity, NULL: none */
-	struct vs_nic *cards; size_t ncards;
+	struct vs_nic *nics; size_t nnics;
 	const char *vmx;		/* "[store] dir/vm.vmx" */
 	const char *disk_dir;		/* "[store] dir/" of it */
 	bool disks_own;			/* all disks lie there */

@@ -2,7 +2,7 @@
 /*
  * One template, as vCenter has it: which VM it is, its disks (what a clone of
  * them takes, their keys for a clone's storage policy, whether they or its files
- * are encrypted), its first card, and what the preflight asks: its guest, what is
+ * are encrypted), its first NIC, and what the preflight asks: its guest, what is
  * in it that no template should have, whether VMware Tools were ever seen in it.
  *
  * It is found by its name in the client (templates.c), which also says why it
@@ -171,7 +171,7 @@ static void nets_free(struct vcx_template *t)
 	t->nnets = 0;
 }
 
-static bool is_card(struct vs_j dev)
+static bool is_nic(struct vs_j dev)
 {
 	return !vs_j_null(vs_j_opt(dev, "addressType"));
 }
@@ -230,7 +230,7 @@ void vs_vcx_template_set(struct vcx_template *t, struct vs_j props)
 	vs_jb_free(t->nic);
 	t->nic = NULL;
 	for (size_t i = 0; i < n && !t->nic; i++)
-		if (is_card(vs_j_at(dev, i)))
+		if (is_nic(vs_j_at(dev, i)))
 			t->nic = vs_spec_nic(vs_j_at(dev, i));
 }
 

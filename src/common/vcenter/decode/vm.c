@@ -92,12 +92,12 @@ static void set_option(char **slot, struct vs_j val)
 
 static void clear_devices(struct vcx_vm *vm)
 {
-	free(vm->v.cards);
-	vs_strs_free(vm->card_types, vm->v.ncards);
+	free(vm->v.nics);
+	vs_strs_free(vm->nic_types, vm->v.nnics);
 	vs_inv_clear_disks(vm);
-	vm->v.cards = NULL;
-	vm->card_types = NULL;
-	vm->v.ncards = 0;
+	vm->v.nics = NULL;
+	vm->nic_types = NULL;
+	vm->v.nnics = 0;
 }
 
 static void copy_lower(char *to, const char *s, size_t size)
@@ -183,17 +183,17 @@ static void read_device(struct vs_nic *c, struct vs_j backing)
 	c->device = (uint16_t)vs_j_int_or(vs_j_opt(first, "deviceId"), 0);
 }
 
-static void read_card(struct vcx_vm *vm, struct vs_j dev, const char *type,
+static void read_nic(struct vcx_vm *vm, struct vs_j dev, const char *type,
 		      enum vs_nic_type kind)
 {
-	struct vs_nic *c = &vm->v.cards[vm->v.ncards];
+	struct vs_nic *c = &vm->v.nics[vm->v.nnics];
 	struct vs_j backing = vs_j_opt(dev, "backing");
 
 	c->kind = kind;
 	c->key = (int)vs_j_int_or(vs_j_opt(dev, "key"), 0);
 	copy_lower(c->mac, vs_j_str_or(vs_j_opt(dev, "macAddress"), ""),
 		   sizeof(c->mac));
-	vm->card_types[vm->v.ncards++] = vs_strdup(type);
+	vm->nic_types[vm->v.nnics++] = vs_strdup(type);
 	if (vs_nic_is_device(c)) {
 		read_device(c, backing);
 		return;
@@ -210,8 +210,8 @@ static void set_devices(struct vcx_vm *vm, struct vs_j list)
 	clear_devices(vm);
 	if (!n)
 		return;
-	vm->v.cards = vs_calloc(n, sizeof(*vm->v.cards));
-	vm->card_types = vs_calloc(n, sizeof(*vm->card_types));
+	vm->v.nics = vs_calloc(n, sizeof(*vm->v.nics));
+	vm->nic_types = vs_calloc(n, sizeof(*vm->nic_types));
 	vm->disks.files = vs_calloc(n, sizeof(*vm->disks.files));
 	for (size_t i = 0; i < n; i++) {
 		struct vs_j dev = vs_j_at(list, i);
@@ -219,7 +219,7 @@ static void set_devices(struct vcx_vm *vm, struct vs_j list)
 		enum vs_nic_type kind = kind_of(dev, type);
 
 		if (kind != VS_NIC_OTHER)
-			read_card(vm, dev, type, kind);
+			read_nic(vm, dev, type, kind);
 		else if (!strcmp(type, "VirtualDisk"))
 			vs_inv_read_disk(vm, vs_j_opt(dev, "backing"));
 	}

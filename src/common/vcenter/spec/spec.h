@@ -33,17 +33,17 @@ struct json_object *vs_spec_wait(const char *version, int wait_seconds);
 /* hardware.c: CPU, memory and firmware of a VirtualMachineConfigSpec. */
 void vs_spec_hw(struct json_object *config, const struct vs_vc_hw *hw);
 /*
- * What an edit says of a network card that vCenter shows, beside its address: type,
+ * What an edit says of a NIC that vCenter shows, beside its address: type,
  * key and network. Port, slot and state are left out: they belong to the VM that
- * the card was read from. The caller frees the result.
+ * the NIC was read from. The caller frees the result.
  */
-struct json_object *vs_spec_nic(struct vs_j card);
-/* nic: vs_spec_nic() of the template's first card (not taken), or NULL. */
+struct json_object *vs_spec_nic(struct vs_j nic);
+/* nic: vs_spec_nic() of the template's first NIC (not taken), or NULL. */
 struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 				  struct json_object *nic);
 /* The wire's types of devices that a VM has, as vCenter shows them. */
 struct vs_spec_types {
-	const char *mgmt;		/* of the card hw->mgmt_key, or NULL */
+	const char *mgmt;		/* of the NIC hw->mgmt_key, or NULL */
 	const char *const *gone;	/* of hw->gone, one for each */
 };
 /*

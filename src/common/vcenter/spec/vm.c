@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Request bodies that change VMs: clone, reconfigure, relocate, power on, and
- * the cards in them (vSphere's VirtualDevice types).
+ * the NICs in them (vSphere's VirtualDevice types).
  *
  * Rules: a clone is never powered on by its own task (VF exhaustion must be a
- * power-on's fault of a VM we know). The existing card comes first in a
- * change, SR-IOV cards last. New devices have negative keys, distinct in one
+ * power-on's fault of a VM we know). The existing NIC comes first in a
+ * change, SR-IOV NICs last. New devices have negative keys, distinct in one
  * spec.
  */
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "vcenter/spec/spec.h"
 
 #define LINKED "createNewChildDiskBacking"
-#define KEY_NEW_CARD (-101)	/* the first one's, and down from there */
+#define KEY_NEW_NIC (-101)	/* the first one's, and down from there */
 
 static struct json_object *change(const char *operation,
 				  struct json_object *device_take)
@@ -67,11 +67,11 @@ static struct json_object *pf_backing(const char *pci)
 	return o;
 }
 
-static void address(struct json_object *card, const char *mac)
+static void address(struct json_object *nic, const char *mac)
 {
-	vs_jb_str(card, "addressType", mac && *mac ? "manual" : "assigned");
+	vs_jb_str(nic, "addressType", mac && *mac ? "manual" : "assigned");
 	if (mac && *mac)
-		vs_jb_str(card, "macAddress", mac);
+		vs_jb_str(nic, "macAddress", mac);
 }
 
 /* Any device of these ids: which one is ESXi's choice at power-on. */
@@ -202,10 +202,10 @@ static struct json_object *new_device(struct json_object *backing_take,
 	return o;
 }
 
-/* No `connectable`: a new card is connected at power-on without it, and setting it
+/* No `connectable`: a new NIC is connected at power-on without it, and setting it
  * takes VirtualMachine.Interact.DeviceConnection (vSphere API,
  * VirtualMachineConfigSpec.deviceChange). */
-static struct json_object *new_card(const struct vs_vc_nic_spec *c, int key)
+static struct json_object *new_nic(const struct vs_vc_nic_spec *c, int key)
 {
 	static const char *const types[] = {
 		[VS_VC_NET_SRIOV] = "VirtualSriovEthernetCard",
@@ -239,7 +239,7 @@ static struct json_object *new_of(const struct vs_vc_nic_spec *c, int key)
 	case VS_VC_PCI_VGPU:
 		return new_device(vgpu_backing(c), key);
 	default:
-		return new_card(c, key);
+		return new_nic(c, key);
 	}
 }
 
@@ -258,8 +258,8 @@ static struct json_object *extra(const struct vs_vc_kv *kv, size_t n)
 }
 
 /*
- * A card's network, without its port: that one is connected to the VM that the
- * card was read from, and the switch chooses one for each VM (vSphere API,
+ * A NIC's network, without its port: that one is connected to the VM that the
+ * NIC was read from, and the switch chooses one for each VM (vSphere API,
  * DistributedVirtualSwitchPortConnection).
  */
 static struct json_object *network_only(struct vs_j backing)
@@ -285,17 +285,17 @@ static struct json_object *network_only(struct vs_j backing)
 	return o;
 }
 
-struct json_object *vs_spec_nic(struct vs_j card)
+struct json_object *vs_spec_nic(struct vs_j nic)
 {
-	struct json_object *o = vs_jb_obj(vs_j_type(card));
+	struct json_object *o = vs_jb_obj(vs_j_type(nic));
 
-	vs_jb_int(o, "key", vs_j_int_or(vs_j_opt(card, "key"), 0));
-	vs_jb_put(o, "backing", network_only(vs_j_opt(card, "backing")));
+	vs_jb_int(o, "key", vs_j_int_or(vs_j_opt(nic, "key"), 0));
+	vs_jb_put(o, "backing", network_only(vs_j_opt(nic, "backing")));
 	return o;
 }
 
-/* The card that is there gets a new address. vCenter keeps what isn't said. */
-static struct json_object *mgmt_card(const struct vs_vc_hw *hw,
+/* The NIC that is there gets a new address. vCenter keeps what isn't said. */
+static struct json_object *mgmt_nic(const struct vs_vc_hw *hw,
 				     struct json_object *nic,
 				     const char *mgmt_type)
 {
@@ -318,7 +318,7 @@ static struct json_object *device_changes(const struct vs_vc_hw *hw,
 	struct json_object *a = vs_jb_arr(), *o;
 	bool any = false;
 
-	if (hw->mgmt_mac && (o = mgmt_card(hw, nic, t->mgmt))) {
+	if (hw->mgmt_mac && (o = mgmt_nic(hw, nic, t->mgmt))) {
 		vs_jb_add(a, change("edit", o));
 		any = true;
 	}
@@ -328,9 +328,9 @@ static struct json_object *device_changes(const struct vs_vc_hw *hw,
 		vs_jb_add(a, change("remove", o));
 		any = true;
 	}
-	for (int i = 0; i < hw->ncards; i++) {
-		vs_jb_add(a, change("add", new_of(&hw->cards[i],
-						  KEY_NEW_CARD - i)));
+	for (int i = 0; i < hw->nnics; i++) {
+		vs_jb_add(a, change("add", new_of(&hw->nics[i],
+						  KEY_NEW_NIC - i)));
 		any = true;
 	}
 	if (any)
@@ -410,28 +410,28 @@ struct json_object *vs_spec_clone(const struct vs_vc_clone *c,
 	return o;
 }
 
-/* Cards may be edited there and nothing else. The memory has the old address:
+/* NICs may be edited there and nothing else. The memory has the old address:
  * the guest binds its drivers again. */
 struct json_object *vs_spec_instant(const struct vs_vc_instant *c,
 				    struct json_object *nic)
 {
-	struct json_object *o = vs_jb_obj(NULL), *card;
+	struct json_object *o = vs_jb_obj(NULL), *edit;
 	struct json_object *spec = vs_jb_obj("VirtualMachineInstantCloneSpec");
 	struct json_object *to = vs_jb_obj("VirtualMachineRelocateSpec");
-	struct json_object *cards = vs_jb_arr();
+	struct json_object *nics = vs_jb_arr();
 
 	vs_jb_str(spec, "name", c->name);
 	vs_jb_ref(to, "folder", "Folder", c->folder);
 	vs_jb_ref(to, "pool", "ResourcePool", c->pool);
 	if (nic && c->mgmt_mac) {
-		card = vs_jb_clone(nic);
-		address(card, c->mgmt_mac);
-		vs_jb_add(cards, change("edit", card));
+		edit = vs_jb_clone(nic);
+		address(edit, c->mgmt_mac);
+		vs_jb_add(nics, change("edit", edit));
 	}
-	for (int i = 0; i < c->ncards; i++)
-		vs_jb_add(cards, change("edit", new_card(&c->cards[i],
+	for (int i = 0; i < c->nnics; i++)
+		vs_jb_add(nics, change("edit", new_nic(&c->nics[i],
 							 c->keys[i])));
-	vs_jb_put(to, "deviceChange", cards);
+	vs_jb_put(to, "deviceChange", nics);
 	vs_jb_put(spec, "location", to);
 	vs_jb_put(spec, "config", extra(c->extra, c->nextra));
 	vs_jb_str(spec, "biosUuid", c->bios_uuid);

@@ -57,8 +57,8 @@ struct vs_vc_hw {				/* NULL or 0: not said */
 				 * are as said here, and taken away where
 				 * nothing is: the VM or its template may have
 				 * them */
-	const struct vs_vc_nic_spec *cards; int ncards; /* new ones */
-	const int *gone; int ngone;	/* keys of cards to be removed */
+	const struct vs_vc_nic_spec *nics; int nnics; /* new ones */
+	const int *gone; int ngone;	/* keys of NICs to be removed */
 	const char *mgmt_mac; int mgmt_key;	/* give the template's first NIC
 						 * this MAC; key in a reconfigure,
 						 * 0 in a clone: found by us */
@@ -86,9 +86,9 @@ struct vs_vc_clone {
 struct vs_vc_instant {
 	const char *source, *folder, *name, *bios_uuid, *pool;
 	const char *like;		/* the template that the source is of */
-	const char *mgmt_mac;		/* of the template's first card, or NULL */
-	/* the source's other cards: their keys, and what they become */
-	const struct vs_vc_nic_spec *cards; const int *keys; int ncards;
+	const char *mgmt_mac;		/* of the template's first NIC, or NULL */
+	/* the source's other NICs: their keys, and what they become */
+	const struct vs_vc_nic_spec *nics; const int *keys; int nnics;
 	const struct vs_vc_kv *extra; size_t nextra;
 };
 

@@ -87,7 +87,7 @@ static bitstr_t *counted_nodes(const struct vs_node_map *o)
 	VS_EACH_BIT(i, o->nodes) {
 		const struct vs_vm_type *k = &o->kinds[i];
 
-		if ((all && k->cards) ||
+		if ((all && k->vfs) ||
 		    vs_license_listed(slurm_conf.licenses,
 				      o->adapters[k->adapter]))
 			bit_set(nodes, i);

@@ -275,10 +275,10 @@ static void say_hosts(const struct vs_case *c, const struct vs_finding *f,
 	}
 	add(sentence, "%u nodes of partition %s %s, but the vSphere hosts can "
 		      "run %u", f->need, f->part->name, asked(c, f), f->have);
-	if (k && k->cards > 1)
-		add(sentence, " (%d VFs of %s each)", k->cards,
+	if (k && k->vfs > 1)
+		add(sentence, " (%d VFs of %s each)", k->vfs,
 		    c->o->adapters[k->adapter]);
-	else if (k && k->cards)
+	else if (k && k->vfs)
 		add(sentence, " (a VF of %s each)", c->o->adapters[k->adapter]);
 	add(sentence, " when all of them are free: ");
 	at_most(c, f, sentence);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The second look at the cards, before a job's first step. The guest's script has
+ * The second look at the NICs, before a job's first step. The guest's script has
  * looked before slurmd started; since then a cable, a switch, or a user with
  * root may have changed them. The script itself looks again (interface: there,
  * MAC, up, MTU; port: link layer, GUIDs, ACTIVE, active_mtu, GID; in some

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cards of the machine that slurmd runs on. */
+/* The NICs of the machine that slurmd runs on. */
 #ifndef VS_PLUGINS_PREP_VSPHERE_DEVICE_CHECK_H
 #define VS_PLUGINS_PREP_VSPHERE_DEVICE_CHECK_H
 
 #include <stddef.h>
 
 /*
- * Checks that this node's cards are as the guest's start-up script found them.
+ * Checks that this node's NICs are as the guest's start-up script found them.
  * Returns 0 if they are, and on a machine that is no managed VM. Returns -1
  * with a sentence in why if not. Takes no longer than 10 s where the script can
  * be asked, 20 if only the program can.

@@ -100,7 +100,7 @@ static uint32_t on_node(size_t name, int node)
 
 	if (k->adapter < 0 || !(its || site.adapters[name] < 0))
 		return 0;
-	return its && !k->cards ? 1 : (uint32_t)k->cards;
+	return its && !k->vfs ? 1 : (uint32_t)k->vfs;
 }
 
 static uint32_t sum(size_t name, const bitstr_t *nodes, int but)
