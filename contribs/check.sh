@@ -36,8 +36,8 @@
 # --only runs one program of unit or sanitize (test_conf), or one file or test of guest,
 # guests, contribs or system (test_jobs.py, test_jobs.py::test_NAME); other parts take no --only.
 # Each part says how many of its tests ran, of those that exist, and fails if any
-# did not run. The last line is `N passed, N failed`; `chaos` and `matrix` alone end with their
-# own sum. A system test that failed beside others and passed twice alone counts
+# did not run. The last line is `N passed, N failed`; a part that runs alone ends with its
+# own line, which has these numbers, and `chaos` and `matrix` alone with their sum. A system test that failed beside others and passed twice alone counts
 # as passed and is named above it, as UNSTEADY; with VS_STRICT=1 it is a failure.
 # shellcheck disable=SC2034 # what the parts read
 # shellcheck source=testsuite/lib/setup.sh
@@ -102,13 +102,21 @@ prepare() {
 	need_cluster
 }
 
+# The only part that ran has said these numbers in its own line.
+said_already() {
+	[ "$(sed 's/^[^:]*: \(.* failed\), .*/\1/' "$results/ran" 2>/dev/null)" = \
+		"$passed passed, $failed failed" ]
+}
+
 finish() {
 	local rc=$?
 	trap - EXIT
 	[ -z "$copy" ] || rm -rf "$copy"
 	nothing_left
 	say_unsteady
-	cat "$results/ran" 2>/dev/null || true
+	if [ "$(grep -c . "$results/ran" 2>/dev/null)" != 1 ]; then
+		cat "$results/ran" 2>/dev/null || true
+	fi
 	if [ $rc != 0 ]; then
 		failed=$((failed + 1))
 	elif [ $failed -gt 0 ]; then
@@ -117,7 +125,7 @@ finish() {
 	if [ "${parts[*]}" = chaos ] && grep -q '^chaos: seed=.* violations: ' "$results/chaos.txt" 2>/dev/null; then
 		tail -n 1 "$results/chaos.txt"
 	else
-		say "$passed passed, $failed failed"
+		said_already || say "$passed passed, $failed failed"
 		[ "${parts[*]}" != matrix ] || cat "$results/matrix.sum" 2>/dev/null || true
 	fi
 	exit $rc
