@@ -159,14 +159,14 @@ class Job:
                 return text
             time.sleep(0.5)
 
-    def end(self, node, card, seen):
+    def end(self, node, nic, seen):
         host, pfs = self.places.get(node, ("", []))
         return {"node": node, "host": host,
-                "pf": pfs[card] if card < len(pfs) else "",
-                "device": seen.get((node, card), {}).get("device", "")}
+                "pf": pfs[nic] if nic < len(pfs) else "",
+                "device": seen.get((node, nic), {}).get("device", "")}
 
     def wanted(self, nodes):
-        """(test, from, to) of each card."""
+        """(test, from, to) of each NIC."""
         a, b = nodes
         for test in self.conf["tests"]:
             yield test, a, b
@@ -179,7 +179,7 @@ class Job:
             job = perf.read_job(self.output())
             why = ""
         except perf.Unreadable as e:
-            job, why = {"nodes": self.nodes, "cards": {}, "tests": [],
+            job, why = {"nodes": self.nodes, "nics": {}, "tests": [],
                         "said": ""}, \
                 self.why or f"JobState={self.state}: {e}"
         if set(job["nodes"]) != set(self.nodes) or \
@@ -187,29 +187,29 @@ class Job:
             why = "its output is of another job"
         if not why and set(self.nodes) - set(self.places):
             why = "Slurm's record doesn't say on which hosts it was"
-        cards = {c for _, c in job["cards"]} or {0}
+        nics = {c for _, c in job["nics"]} or {0}
         found, now = [], round(time.time(), 1)
-        for card in sorted(cards):
+        for nic in sorted(nics):
             for test, a, b in self.wanted(job["nodes"]):
                 row = {"time": now, "job": self.id, "adapter": self.adapter,
-                       "partition": self.partition, "test": test, "card": card,
-                       "from": self.end(a, card, job["cards"]),
-                       "to": self.end(b, card, job["cards"])}
+                       "partition": self.partition, "test": test, "nic": nic,
+                       "from": self.end(a, nic, job["nics"]),
+                       "to": self.end(b, nic, job["nics"])}
                 row.update(self.assess(job, row, why))
                 found.append(row)
         return found
 
     def assess(self, job, row, why):
         ends = row["from"], row["to"]
-        key = row["test"], row["card"], ends[0]["node"], ends[1]["node"]
+        key = row["test"], row["nic"], ends[0]["node"], ends[1]["node"]
         done = [t for t in job["tests"] if key == (
-            t["test"], t["card"], t["from"], t["to"])]
+            t["test"], t["nic"], t["from"], t["to"])]
         limits = keep.limits_of(self.conf, self.adapter)
         test = done[0] if done else {"test": row["test"], "rc": 1, "text": ""}
         if not done:
             why = why or perf.complaint(job["said"]) or "it was not run"
-        res = judge.assess(test, [job["cards"].get(
-            (e["node"], row["card"]), {}).get("rate") for e in ends], limits)
+        res = judge.assess(test, [job["nics"].get(
+            (e["node"], row["nic"]), {}).get("rate") for e in ends], limits)
         if why or len(done) != 1:
             res.update(verdict="none", value=None, reason=why or res["reason"] or
                        "it was run twice")

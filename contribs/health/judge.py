@@ -65,12 +65,12 @@ def figure(row):
 
 
 def pairs(rows):
-    """The rows (one per test) by job and card: {time, job, ends: 2 of (host, PF),
+    """The rows (one per test) by job and NIC: {time, job, ends: 2 of (host, PF),
     verdict, row: the one that says it}. In the order of their times."""
     groups = collections.OrderedDict()
     for row in sorted((r for r in rows if "test" in r),
                       key=lambda r: r["time"]):
-        groups.setdefault((row["time"], row["job"], row["card"]),
+        groups.setdefault((row["time"], row["job"], row["nic"]),
                           []).append(row)
     found = []
     for (time, job, _), group in groups.items():

@@ -241,7 +241,7 @@ def readable(line):
     numbers = (int, float, type(None))
     ok = row.get("test") in perf.TESTS and _end_ok(row.get("from")) and \
         _end_ok(row.get("to")) and type(row.get("job")) is int and \
-        type(row.get("card")) is int and \
+        type(row.get("nic")) is int and \
         row.get("verdict") in ("good", "slow", "none") and \
         all(type(row.get(k)) in numbers for k in
             ("value", "limit", "line_rate")) and \

@@ -79,7 +79,7 @@ def send_lat(text):
     row = perftest_rows(text)
     if len(row) != 1:
         raise Unreadable(f"{len(row)} lines where one is expected")
-    if number(row[0]["#bytes"]) > SMALL:
+    if number(row[0].get("#bytes", "")) > SMALL:
         raise Unreadable(f"messages of {row[0]['#bytes']} bytes are not small")
     for name in ("t_typical[usec]", "t_avg[usec]"):
         if name in row[0]:
@@ -159,17 +159,17 @@ def rate(text):
     return float(m[1]) if m and float(m[1]) > 0 else None
 
 
-_CARD = re.compile(rf"health: card node=({_NAME}) card=(\d{{1,2}}) "
+_NIC = re.compile(rf"health: nic node=({_NAME}) nic=(\d{{1,2}}) "
                    rf"device=({_NAME}) rate=(.*)")
 _EDGE = re.compile(rf"health: (begin|end) test=({'|'.join(TESTS)}) "
-                   rf"card=(\d{{1,2}}) from=({_NAME}) to=({_NAME})"
+                   rf"nic=(\d{{1,2}}) from=({_NAME}) to=({_NAME})"
                    r"(?: rc=(\d{1,3}))?")
 _FIRST = re.compile(rf"health: version=1 job=(\d{{1,10}}) "
                     rf"nodes=({_NAME}),({_NAME})")
 
 
 def read_job(text):
-    """{job, nodes, cards: {(node, card): {device, rate}}, tests: [{test, card,
+    """{job, nodes, nics: {(node, nic): {device, rate}}, tests: [{test, nic,
     from, to, rc, text}], said: what it says beside these, done}. Tests without an
     end are left out."""
     if len(text) > MOST:
@@ -179,20 +179,20 @@ def read_job(text):
         first = _FIRST.fullmatch(line)
         if first and not job:
             job = {"job": int(first[1]), "nodes": [first[2], first[3]],
-                   "cards": {}, "tests": [], "said": "", "done": False}
+                   "nics": {}, "tests": [], "said": "", "done": False}
             continue
         if not job:
             continue
-        card, edge = _CARD.fullmatch(line), _EDGE.fullmatch(line)
-        if card and not begun:
-            job["cards"][card[1], int(card[2])] = {
-                "device": card[3], "rate": rate(card[4])}
+        nic, edge = _NIC.fullmatch(line), _EDGE.fullmatch(line)
+        if nic and not begun:
+            job["nics"][nic[1], int(nic[2])] = {
+                "device": nic[3], "rate": rate(nic[4])}
         elif edge and edge[1] == "begin":
             begun, inside = edge.groups()[1:5], []
         elif edge:
             if begun == edge.groups()[1:5] and edge[6]:
                 job["tests"].append({
-                    "test": begun[0], "card": int(begun[1]), "from": begun[2],
+                    "test": begun[0], "nic": int(begun[1]), "from": begun[2],
                     "to": begun[3], "rc": int(edge[6]),
                     "text": "".join(ln + "\n" for ln in inside)})
             begun = None

@@ -45,11 +45,11 @@ def osu(kind, rows, head=None, more=""):
 def job_text(bw=92.0, lat=1.1, rate="100 Gb/sec (4X EDR)", done=True):
     t = "slurm: something\nhealth: version=1 job=7 nodes=vm001,vm002\n"
     for n in ("vm001", "vm002"):
-        t += f"health: card node={n} card=0 device=mlx5_0 rate={rate}\n"
+        t += f"health: nic node={n} nic=0 device=mlx5_0 rate={rate}\n"
     for test, a, b, text in (
             ("ib_send_bw", "vm001", "vm002", GB + bw_row(bw)),
             ("ib_send_bw", "vm002", "vm001", GB + bw_row(bw)),
             ("ib_send_lat", "vm001", "vm002", LAT + lat_row(lat))):
-        edge = f"test={test} card=0 from={a} to={b}"
+        edge = f"test={test} nic=0 from={a} to={b}"
         t += f"health: begin {edge}\n{text}health: end {edge} rc=0\n"
     return t + ("health: done\n" if done else "")

@@ -60,7 +60,7 @@ def end(host, pf=PF):
 def row(job, a, b, verdict, at=None, pf=PF):
     value = {"good": 98.0, "slow": 41.2, "none": None}[verdict]
     return {"time": NOW - 1000 + job if at is None else at, "job": job,
-            "test": "ib_send_bw", "card": 0, "from": end(a, pf), "to": end(b),
+            "test": "ib_send_bw", "nic": 0, "from": end(a, pf), "to": end(b),
             "value": value, "unit": "Gb/s", "limit": 90.0, "line_rate": 100.0,
             "verdict": verdict, "reason": ""}
 
@@ -419,7 +419,7 @@ def test_outputs_of_jobs_by_hand_are_judged(tmp_path):
     f.write_text(job_text())
     r = program("-c", c, "judge", f)
     assert r.returncode == 0, r.stderr
-    assert "vm002 > vm001 card 0: good: ib_send_bw 92 Gb/s of 100" in r.stdout
+    assert "vm002 > vm001 NIC 0: good: ib_send_bw 92 Gb/s of 100" in r.stdout
     r = program("-c", c, "--latency", "1", "judge", f)
     assert r.returncode == 1 and "slow: ib_send_lat 1.1 us (1 asked)" in r.stdout
     f.write_text("nothing\n")

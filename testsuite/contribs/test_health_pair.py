@@ -27,7 +27,7 @@ def test_no_option_is_said_twice(tmp_path, more):
     program.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
     program.chmod(0o755)
     r = subprocess.run(
-        ["bash", "-c", "eval \"$(sed -n '/^card_find()/,/^}/p; /^perftest()/,/^}/p' "
+        ["bash", "-c", "eval \"$(sed -n '/^nic_find()/,/^}/p; /^perftest()/,/^}/p' "
          "\"$1\")\"; perftest ib_send_bw 0", "task", PAIR],
         text=True, capture_output=True, timeout=30, check=True, env={
             "PATH": f"{tmp_path}:/usr/bin:/bin", "HEALTH_SYS": str(tmp_path),
@@ -96,7 +96,7 @@ def test_a_server_that_is_ended_in_mid_line_hides_no_result(tmp_path):
     assert job["done"]
 
 
-def test_a_step_that_is_ended_in_mid_line_hides_no_card(tmp_path):
+def test_a_step_that_is_ended_in_mid_line_hides_no_nic(tmp_path):
     text, job = pair(tmp_path, SRUN_ENDS="srun: err", HEALTH_TESTS=" ")
-    assert sorted(job["cards"]) == [("vm001", 0), ("vm002", 0)], text
+    assert sorted(job["nics"]) == [("vm001", 0), ("vm002", 0)], text
     assert job["done"]

@@ -105,7 +105,7 @@ def test_a_jobs_output_is_taken_apart():
     job = perf.read_job(job_text())
     assert (job["job"], job["nodes"], job["done"]) == (
         7, ["vm001", "vm002"], True)
-    assert job["cards"]["vm002", 0] == {"device": "mlx5_0", "rate": 100.0}
+    assert job["nics"]["vm002", 0] == {"device": "mlx5_0", "rate": 100.0}
     assert [(t["test"], t["from"], t["rc"]) for t in job["tests"]] == [
         ("ib_send_bw", "vm001", 0), ("ib_send_bw", "vm002", 0),
         ("ib_send_lat", "vm001", 0)]

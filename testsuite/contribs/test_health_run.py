@@ -79,7 +79,7 @@ class World:
 
 
 def slow_or_good(job, pair, slow, at, partition="roce"):
-    return {"time": round(at, 1), "job": job, "adapter": "", "card": 0,
+    return {"time": round(at, 1), "job": job, "adapter": "", "nic": 0,
             "partition": partition, "test": "ib_send_bw", "unit": "Gb/s",
             "value": 41.2 if slow else 98.0, "limit": 90.0, "line_rate": 100.0,
             "verdict": "slow" if slow else "good", "reason": "",
@@ -272,13 +272,13 @@ def test_why_a_job_has_no_result_is_its_own_word(site, monkeypatch):
     made.state = "COMPLETED"
     made.places = {"vm1": ("a", ["p"]), "vm2": ("b", ["p"])}
     head, end = "health: version=1 job=7 nodes=vm1,vm2\n", "health: done\n"
-    card = "health: card node={} card=0 device=mlx5_0 rate=100 Gb/sec (4X EDR)\n"
-    edge = "test=ib_send_bw card=0 from=vm1 to=vm2"
+    nic = "health: nic node={} nic=0 device=mlx5_0 rate=100 Gb/sec (4X EDR)\n"
+    edge = "test=ib_send_bw nic=0 from=vm1 to=vm2"
     for text, why in (
             (f"{head}no active RDMA port on vm1 (x)\n{end}", "no active RDMA"),
             (f"{head}srun: error: no step\nsrun: bye\n{end}", "srun: error"),
-            (head + card.format("vm1") + end, "it was not run"),
-            (f"{head}{card.format('vm1')}health: begin {edge}\nFailed to x\n"
+            (head + nic.format("vm1") + end, "it was not run"),
+            (f"{head}{nic.format('vm1')}health: begin {edge}\nFailed to x\n"
              f"health: end {edge} rc=1\n{end}", "ended with 1: Failed to x")):
         made.output = lambda text=text: text
         row = made.rows()[0]
