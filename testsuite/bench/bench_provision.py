@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast VMs come from nothing: 64 with an SR-IOV card on 16 hosts, where a
+"""How fast VMs come from nothing: 64 with an SR-IOV NIC on 16 hosts, where a
 clone takes 8 s, a power-on 4 s and a call 10 ms, without and with the default
 budgets, and the same work by govc, 16 at a time; then 1,000 at once. Nothing
 boots: what is measured ends when the simulator has powered the last one on."""

@@ -23,6 +23,9 @@ def judge(tmp_path, source, *options, name="src/svf/a.c"):
     ('x("' + "word " * 20 + ", " + "word " * 6 + '");', "27 words"),
     ('x("the VM is made anew");', 'src/svf/a.c:1: "anew" is refused: the VM is made anew'),
     ('x("what it\\nlacks is that");', '"what it lacks" is refused'),
+    # KEY=VALUE before a sentence hides nothing of it
+    (f'x("host=%s pf=%s {LONG}");', "28 words in a sentence, 25 at most: host=%s"),
+    ('x("AdapterName=%s: Network=%s has nobody");', '"nobody" is refused'),
 ])
 def test_a_fault_is_found(tmp_path, source, says):
     rc, out = judge(tmp_path, source)
@@ -37,6 +40,7 @@ def test_a_fault_is_found(tmp_path, source, says):
     # what is found, what is expected and the commands that repair it
     'x("' + "word " * 20 + '" SHOULD "' + "word " * 20 + '" FIX "govc ' + "word " * 30 + '\\n");',
     # comments, keys, what programs read
+    f'x("one two three"); x("{" ".join(["Key=a-b-c"] * 26)}");',
     f'/* {LONG} */ x("one two three");',
     'x("one two three"); x("anew"); y("nobody here");',
     'x("one two three"); x("{\\"a b\\": \\"made anew by\\"}");',

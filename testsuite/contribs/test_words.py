@@ -35,7 +35,7 @@ def tree(tmp_path):
     ("to_be_told", "is to be told"), ("not_in_sight", "the 6th is not in sight"),
     ("the_brake", "the\n * brake"), ("deed", "a deed"), ("wish", "as he wishes"),
     ("told_of", "is told of a VM"), ("for_it_is", "waits, for it is off"),
-    ("what_it_lacks", "what it lacks"),
+    ("what_it_lacks", "what it lacks"), ("card", "a card of the VM"), ("card", "Its cards"),
 ])
 def test_a_private_word_is_found_in_each_kind_of_text(tree, word, text):
     line = text.replace("\n * ", " ")
@@ -62,7 +62,7 @@ def test_a_private_word_is_found_in_each_kind_of_text(tree, word, text):
         "hints")),
     ("private", "VS_TELL_FAIL"), ("private", "vs_got_text"),
     ("giveup", "node_giveup"), ("giveup", "VS_TELL_GIVEUP"), ("pair_of", "wanted_of"),
-    ("pair_of", "seen_of"),
+    ("pair_of", "seen_of"), ("card", "ncards"), ("card", "card_find"), ("card", "VM_CARD"),
 ])
 def test_a_private_name_is_found(tree, word, name):
     rc, out = tree({"src/svf/a.c": f"int {name};\n"})
@@ -73,6 +73,11 @@ def test_names_are_looked_for_in_the_names_of_c_alone(tree):
     assert tree({"src/svf/a.c": '/* vs_tell() */\nint vs_teller, vs_finding, x_vs_tell;\n'
                                 'const char *x = "vs_tell node_giveup wanted_of";\n',
                  "src/svf/a.py": "vs_tell = node_giveup\n"}) == (0, "")
+
+
+def test_a_key_in_quotes_and_a_longer_word_are_no_card(tree):
+    assert tree({"src/svf/a.c": 'int wildcard, discard, cardinal;\n',
+                 "src/svf/a.py": 'x = {"cards": "cards.json of VirtualSriovEthernetCard"}\n'}) == (0, "")
 
 
 def test_two_public_functions_that_differ_in_a_preposition_are_found(tree):

@@ -199,7 +199,7 @@ def test_it_changes_nothing(roce):
     assert all_files() == before
 
 
-@pytest.mark.parametrize("ready", [None, "", "failed: no card\n"])
+@pytest.mark.parametrize("ready", [None, "", "failed: no NIC\n"])
 def test_without_a_card_that_was_right_there_is_no_answer(roce, ready):
     path = roce.dir / "slurm-vsphere/ready"
     if ready is None:

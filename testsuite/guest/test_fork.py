@@ -109,7 +109,7 @@ def test_a_cold_boot_has_its_own_uptime(guest):
 # ---- as on a real machine ----------------------------------------------------------
 
 class Machine(Real):
-    """With a driver behind each card, and recorders for the system's commands."""
+    """With a driver behind each NIC, and recorders for the system's commands."""
 
     def __init__(self, path):
         super().__init__(path)
@@ -205,7 +205,7 @@ def test_clock_name_cards_and_munge_are_made_anew_in_their_order(machine):
         "systemctl --job-mode=ignore-dependencies try-restart munge.service"]
     assert (machine.root / "proc/sys/kernel/hostname").read_text() == "vm007"
     assert (machine.root / "etc/machine-id").read_text() == ID + "\n"
-    # the last card's; the kernel would take each
+    # the last NIC's; the kernel would take each
     assert (machine.driver / "unbind").read_text() == "fn1"
     assert (machine.driver / "bind").read_text() == "fn1"
     assert machine.ready()[1]["mac"] == MAC

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's script on a fake /sys, as it stands: no part of it is replaced.
 
-Most tests go by way of simulator-hook, which makes that /sys of the VM's cards;
+Most tests go by way of simulator-hook, which makes that /sys of the VM's NICs;
 those about a real guest's commands (ip, vmtoolsd) call the script without
 --simulate, with recorders in their place."""
 

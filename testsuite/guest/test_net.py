@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Addresses in the guest: whom it tells of the first card's, what it sets itself,
+"""Addresses in the guest: whom it tells of the first NIC's, what it sets itself,
 what it waits for."""
 
 import pytest

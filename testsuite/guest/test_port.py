@@ -149,7 +149,7 @@ def test_the_cards_own_address_goes_before_another_ipv4(booted):
         f.write("gid 4 v2 2 ::ffff:10.9.9.9\ngid 5 v2 9 ::ffff:10.8.8.8\n")
     assert "gid-index 3\n" in wait(booted, *ROCE).stdout
     assert "gid-index 4\n" in wait(booted, *ROCE, "--address", "10.9.9.9").stdout
-    # of another interface (a VLAN of the same device): not the card's
+    # of another interface (a VLAN of the same device): not the NIC's
     assert wait(booted, *ROCE, "--address", "10.8.8.8").returncode == 1
 
 

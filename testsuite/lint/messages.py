@@ -37,8 +37,9 @@ WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 # A sentence ends with its mark before a blank, with a line that is empty, and at a
 # semicolon or colon: what follows them can be understood by itself.
 SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n\s*\n|\n(?=\s*[-*])|\n(?=  )")
-# What a shell, a web server or Prometheus reads is no prose.
-NO_PROSE = re.compile(r"^\s*(#|<|\{|\[|HTTP/|[a-z_]+\{|\w+=\S* \w+=)")
+# What a shell, a web server or Prometheus reads is no prose; nor is a text of
+# KEY=VALUE alone. A sentence that begins with two of them is prose.
+NO_PROSE = re.compile(r"^\s*(#|<|\{|\[|HTTP/|[a-z_]+\{|(\w+=\S*\s*)+$)")
 
 
 def joined(literal):

@@ -41,6 +41,7 @@ NAMES = {
                r"|got|lost|slot|asks?|orders?|hints?)(_|\b)",
     "giveup": r"\w*giveup",
     "pair_of": r"(wanted|seen)_of\b",
+    "card": r"(?:\w*_)?n?cards?(?:_\w*)?$",
 }
 # Two public functions may not differ in such an end alone.
 END = re.compile(r"_(of|for|here|now|anew)$")
@@ -61,6 +62,8 @@ PROSE = {
     "told_of": r"\btold of\b",
     "for_it_is": r"\bfor it (is|has|was)\b",
     "what_it_lacks": r"\bwhat (it|they) lacks?\b",
+    # A NIC, a VF or a device. A key in quotes and a file are the simulator's input.
+    "card": r"\b(?!(?<=[\"'])cards?[\"'])cards?\b(?!\.json)",
 }
 # What programs read: keys of JSON, metrics and their labels. A part of a name counts.
 KEY = re.compile(

@@ -162,7 +162,7 @@ class Judge:
         apart = not any("DistinctPFs=no" in ln for ln in self.c.vsphere["lines"])
         if not right or len(vfs) != count or \
                 apart and len({k["pf"] for k in vfs}) != count:
-            self.found("I2", f"{where} had not the cards of {adapter}: "
+            self.found("I2", f"{where} had not the NICs of {adapter}: "
                        f"{r['cards']}", key=r["node"], at=r["t"])
         if r["name"] and r["name"] != r["node"] and \
                 not self.touched(r["node"], r["t"]):

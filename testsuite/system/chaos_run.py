@@ -38,7 +38,7 @@ REFUSED = (ClusterError, AssertionError, subprocess.SubprocessError, OSError)
 WITNESS = r"""#!/bin/sh
 # What a step really runs in: the VM that the simulator started this guest for
 # (the first process of its name space has the simulator's environment), and
-# the cards that the simulator gave it. One line to one file.
+# the NICs that the simulator gave it. One line to one file.
 of() { tr '\0' '\n' </proc/1/environ 2>/dev/null | sed -n "s/^$1=//p"; }
 dir=$(of VM_DIR)
 [ -n "$dir" ] || dir=$(readlink -f "$VS_CLUSTER_DIR/guests/$SLURMD_NODENAME")

@@ -39,7 +39,7 @@ from simulator import Simulator
 
 SIMULATED_PORT = pathlib.Path(os.environ.get("VS_BUILD", TOP)) / \
     "testsuite/guest/simulated-port"
-GUEST_WAIT_S = 5    # a guest's patience with its card, which is there at once
+GUEST_WAIT_S = 5    # a guest's patience with its NIC, which is there at once
 
 
 class Cluster(Configuration, Simulator):

@@ -319,7 +319,7 @@ cat "$dir/guests/$VM_NAME.port" 2>/dev/null >"$VM_DIR/port-state" ||
 [ "${delay:-0}" = 0 ] || sleep "$delay"
 [ ! -f "$dir/guests/$VM_NAME.env" ] || . "$dir/guests/$VM_NAME.env"
 while [ -e "$dir/guests/$VM_NAME.hold" ]; do sleep 0.1; done
-# A real guest's own script, on a fake /sys of the VM's cards, becomes slurmd.
+# A real guest's own script, on a fake /sys of the VM's NICs, becomes slurmd.
 # The uptime is this machine's, where a cold boot's begins anew: -b. An instant
 # clone has its parent's, and what is done about that is the script's.
 set -- "$slurmd" -D -b -N "$VM_NAME" -f "$SLURM_CONF"
@@ -335,11 +335,11 @@ exec "$top/contribs/guest/simulator-hook" "$@"
 
 
 REPORT = r"""#!/bin/sh
-# What a job sees of its node: host name, adapter, the card's MAC, MTU, port.
+# What a job sees of its node: host name, adapter, the NIC's MAC, MTU, port.
 vm="$VS_CLUSTER_DIR/guests/$SLURMD_NODENAME"
 what() { sed -n "s/^$1 //p" "$vm/slurm-vsphere/ready"; }
 adapter=$(sed -n 's/.*"guestinfo.slurm.adapter": *"\([^"]*\)".*/\1/p' "$vm/guestinfo.json")
-card="$vm/root/sys/class/net/$(what netdev)"
+nic="$vm/root/sys/class/net/$(what netdev)"
 port=$(what port)
-echo "$(hostname) adapter=$adapter mac=$(cat "$card/address") mtu=$(cat "$card/mtu") port=$(cat "$port/state")"
+echo "$(hostname) adapter=$adapter mac=$(cat "$nic/address") mtu=$(cat "$nic/mtu") port=$(cat "$port/state")"
 """

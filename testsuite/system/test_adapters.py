@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Adapters of several kinds side by side, and a card that is not right."""
+"""Adapters of several kinds side by side, and a NIC that is not right."""
 
 import json
 import os
@@ -180,7 +180,7 @@ AGAIN = {
 
 @pytest.mark.parametrize("what", AGAIN)
 def test_a_card_that_was_changed_since_boot_meets_no_job(cluster, what):
-    """Each kind of card: the warm VM's next job is requeued, its node drained."""
+    """Each kind of NIC: the warm VM's next job is requeued, its node drained."""
     part, node, spoil, words = AGAIN[what]
     out = cluster.wait_job(cluster.sbatch("-p", part, "-w", node,
                                           script="hostname"), 60)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Addresses of nodes: pools of partitions, a subnet for each card, and what a
+"""Addresses of nodes: pools of partitions, a subnet for each NIC, and what a
 running cluster does when they change."""
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest whose card is not right says why, and its node's reason says it: at
+"""A guest whose NIC is not right says why, and its node's reason says it: at
 once and whole, for each kind of failure. (What becomes of jobs: test_adapters.)"""
 
 import time

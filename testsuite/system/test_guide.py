@@ -170,7 +170,7 @@ PLACES = {      # of the man page's headings: where the page gives the role
         ("/DC0/host/HPC1/Resources/slurm", False),
     "Each Template": ("/DC0/vm/templates", True),
     "The Datastore": ("/DC0/datastore/vsanDatastore", False),
-    "Each Network, and those of the templates' own cards":
+    "Each Network, and those of the templates' own NICs":
         ("/DC0/network/SRIOV-ROCE-PG", False)}
 
 

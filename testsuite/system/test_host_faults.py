@@ -72,7 +72,7 @@ def test_one_bad_host_does_not_eat_the_queue(cluster):
         cluster.must("svf", "host", "drain", h, "only for this test")
     cluster.fault(on="task", method="PowerOnVM_Task",
                   fault={"_typeName": "GenericVmConfigFault"},
-                  message="the card is broken")
+                  message="the NIC is broken")
     jobs = [cluster.sbatch("-N1", script="hostname") for _ in range(6)]
     wait_for("the first host is out", 60, lambda: hosts(cluster)[E1][
         "state"] in ("QUARANTINED", "EXCLUDED"))
@@ -82,14 +82,14 @@ def test_one_bad_host_does_not_eat_the_queue(cluster):
     for j in jobs:
         cluster.wait_job(j, 90)
     row = hosts(cluster)[E1]
-    assert "the card is broken" in " ".join(row["reasons"])
+    assert "the NIC is broken" in " ".join(row["reasons"])
     assert row["excluded_until"]
     assert not_down(cluster)
     # two VFs there: as many starts, and none after them
     tried = cluster.counters()["calls"]["PowerOnVM_Task"] - before
     assert tried <= 6 + 4
     text = cluster.run("svf", "hosts", E1).stdout
-    assert "until" in text and "the card is broken" in text
+    assert "until" in text and "the NIC is broken" in text
 
 
 def test_a_full_datastore_makes_jobs_wait_and_no_node_down(cluster):
@@ -180,7 +180,7 @@ def test_fewer_vfs_than_are_in_use_are_told_and_disturb_nobody(cluster):
 
 
 def test_a_renumbered_pf_takes_no_vm_until_somebody_has_looked(cluster):
-    """Broadcom KB 309346: a card is added, and addresses and VFs move."""
+    """Broadcom KB 309346: a NIC is added, and addresses and VFs move."""
     new = "0000:86:00.0"
     cluster.do("renumberPf", host=E1, pci=PF0, newPci=new)
     try:

@@ -12,7 +12,7 @@ import pytest
 from cluster import Cluster, patience, wait_for
 from worlds import world
 
-# What a user would look at: who am I, which adapter, which card.
+# What a user would look at: who am I, which adapter, which NIC.
 REPORT = 'srun -l "$VS_CLUSTER_DIR"/bin/report'
 
 
@@ -37,7 +37,7 @@ def test_sbatch_by_constraint_runs_on_four_new_vms_with_a_vf_each(cluster):
     assert len(seen) == 4
     assert {a for a, _ in seen.values()} == {"sriov-roce"}
     assert len({mac for _, mac in seen.values()}) == 4
-    # The simulator agrees: these VMs are on, with these cards.
+    # The simulator agrees: these VMs are on, with these NICs.
     vms = {vm["name"]: vm for vm in cluster.our_vms() if vm["on"]}
     assert set(vms) == set(seen)
     for name, (_, mac) in seen.items():

@@ -285,7 +285,7 @@ def test_failures_a_breaker_and_its_vfs_are_seen(cluster, port, prometheus):
     assert value(fams, "vfs", host=E2, state="free") == 0
     cluster.fault(on="task", method="PowerOnVM_Task",
                   fault={"_typeName": "GenericVmConfigFault"},
-                  message="the card is broken")
+                  message="the NIC is broken")
     jobs = [cluster.sbatch("-N1", script="true") for _ in range(4)]
     try:
         wait_for("the breaker is open", 90, lambda: value(

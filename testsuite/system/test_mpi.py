@@ -86,5 +86,5 @@ def test_a_batch_jobs_steps_too_with_two_ranks_a_node(cluster, program):
     assert sorted(r for r, *_ in found) == sorted("01230123"), out
     assert {(size, total) for _, size, _, total in found} == {("4", "100")}
     assert len({host for _, _, host, _ in found}) == 2
-    # of the cards' IPv4 addresses, as drivers fill the table
+    # of the NICs' IPv4 addresses, as drivers fill the table
     assert "index 3 3" in out

@@ -22,7 +22,7 @@ AT = {
         ["DC0/host/HPC1/Resources/slurm"],
     "Each Template": ["DC0/vm/rhel9-ofed"],
     "The Datastore": ["DC0/datastore/vsan"],
-    "Each Network, and those of the templates' own cards":
+    "Each Network, and those of the templates' own NICs":
         ["DC0/network/VM-PG", "DC0/network/SRIOV-ROCE-PG"],
 }
 READ_ONLY = [{"user": USERNAME, "role": "ReadOnly"}]

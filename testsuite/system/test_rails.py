@@ -127,7 +127,7 @@ def test_idle_vms_are_reconfigured_when_pernode_changes(cluster):
     n = node(cluster, "vm003")
     assert n["pf"] == f"{PF0},{PF1}" and n["mac"].split(",")[0] == mac
     assert cluster.our_vm("vm003")["uuid"] == uuid      # not rebuilt
-    # and back: the second card goes
+    # and back: the second NIC goes
     cluster.change_vsphere("AdapterName=one Type=sriov Network=SRIOV-ROCE-PG"
                            " MTU=9000 NICsPerNode=2",
                            "AdapterName=one Type=sriov Network=SRIOV-ROCE-PG"

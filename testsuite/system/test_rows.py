@@ -243,7 +243,7 @@ def seen(cluster):
 
 
 def devices(config):
-    """A VM's cards and passthrough devices but the template's first NIC."""
+    """A VM's NICs and passthrough devices but the template's first NIC."""
     cards = [d for d in config["hardware"]["device"]
              if "sriovBacking" in d or "macAddress" in d or
              d["_typeName"] == "VirtualPCIPassthrough"]

@@ -32,7 +32,7 @@ def make_cluster():
 
 
 def card_of(c, node, kind):
-    """The backing of its one card of that type, as vCenter shows it."""
+    """The backing of its one NIC of that type, as vCenter shows it."""
     vc = VCenter(c)
     vm = vc.find(f"DC0/vm/slurm/{node}")
     found = [d for d in vc.get(vm, "config")["hardware"]["device"]

@@ -11,7 +11,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 )
 
-// demand is what one card wants: a PF by id, or any of a switch, or one VF.
+// demand is what one NIC wants: a PF by id, or any of a switch, or one VF.
 type demand struct {
 	card  int32
 	index int
@@ -23,7 +23,7 @@ type demand struct {
 	dvx   string
 }
 
-// demands lists the VFs that a VM's cards need.
+// demands lists the VFs that a VM's NICs need.
 func (v *vmachine) demands() []demand {
 	var res []demand
 	n := 0
@@ -261,7 +261,7 @@ func (v *vmachine) fits(h *host) ([]heldVF, error) {
 	if int(c.Hardware.NumCPU) > h.spec.Cores*2 {
 		return nil, fault(&types.NotEnoughCpus{NumCpuDest: int32(h.spec.Cores * 2), NumCpuVm: c.Hardware.NumCPU}, "The host does not have enough CPUs.")
 	}
-	for i, card := range v.cards() {
+	for i, card := range v.nics() {
 		if n := v.dc.byBacking(card.GetVirtualDevice().Backing); n == nil || n.sw != nil && !h.reaches(n.sw.spec.Name) {
 			return nil, deviceBacking(i, "The network is not accessible on host "+h.spec.Name)
 		}

@@ -309,7 +309,7 @@ func (h *host) passthru() {
 	h.graphics()
 }
 
-// driver of a NIC, its version and the card's firmware.
+// driver of a NIC, its version and the NIC's firmware.
 func (n *pnicSpec) driver() (string, string, string) {
 	f := append(strings.Fields(n.Driver), "", "", "")
 	if n.Driver == "" {

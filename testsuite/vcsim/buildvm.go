@@ -130,7 +130,7 @@ func (v *vmachine) buildCards(s *vmSpec) error {
 	for i := range cards {
 		dev, err := v.buildCard(&cards[i], int32(-100-i))
 		if err != nil {
-			return fmt.Errorf("cards[%d].%w", i, err)
+			return fmt.Errorf("NICs[%d].%w", i, err)
 		}
 		lock = lock || isPassthru(dev)
 		changes = append(changes, &types.VirtualDeviceConfigSpec{Operation: "add", Device: dev})

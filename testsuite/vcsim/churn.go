@@ -16,7 +16,7 @@ type churnSpec struct {
 	Rate     float64  `json:"rate"` // operations per second; 0 ends it
 	Seed     int64    `json:"seed"`
 	Max      int      `json:"max"`      // VMs at a time, default 20
-	Networks []string `json:"networks"` // of the cards; default: all that have VFs
+	Networks []string `json:"networks"` // of the NICs; default: all that have VFs
 	KeepVfs  int      `json:"keepVfs"`  // leave so many of a PF free
 	Hosts    []string `json:"hosts"`    // default: all
 	Clear    bool     `json:"clear"`    // take its VMs away at the end
@@ -162,7 +162,7 @@ func (c *churn) count(deed string, err error) {
 	c.w.count.churn[deed]++
 }
 
-// come makes a VM; two of three have a card that takes a VF.
+// come makes a VM; two of three have a NIC that takes a VF.
 func (c *churn) come(x wish) {
 	if len(c.vms) >= c.spec.Max {
 		c.count("", fmt.Errorf("enough"))

@@ -233,8 +233,8 @@ func (c *client) vmOp(vm obj, method string, body any) any {
 	return c.call(vm, method, body)
 }
 
-// card is a new card for a deviceChange, on a port group of the demo.
-func (c *client) card(kind, net string, more obj) obj {
+// nic is a new NIC for a deviceChange, on a port group of the demo.
+func (c *client) nic(kind, net string, more obj) obj {
 	c.t.Helper()
 	pg := c.find("DC0/network/" + net)
 	cfg := c.prop(pg, "config").(obj)
@@ -277,10 +277,10 @@ func (c *client) clone(name, host string, config obj) obj {
 	return c.ok(c.cloneTask(name, host, config)).(obj)
 }
 
-// sriov is a config with one SR-IOV card and locked memory.
+// sriov is a config with one SR-IOV NIC and locked memory.
 func (c *client) sriov(more obj) obj {
 	return obj{"memoryMB": 4096, "memoryReservationLockedToMax": true,
-		"deviceChange": []any{c.card("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", more)}}
+		"deviceChange": []any{c.nic("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", more)}}
 }
 
 // read gets one property path of an object; nil when unset.

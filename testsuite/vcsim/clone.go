@@ -292,7 +292,7 @@ func (w *world) byInstance(uuid string) *vmachine {
 	return nil
 }
 
-// copyDevices copies devices so that a clone can change its own: the cards get
+// copyDevices copies devices so that a clone can change its own: the NICs get
 // new addresses and ports, the disks new files.
 func (w *world) copyDevices(list []types.BaseVirtualDevice) []types.BaseVirtualDevice {
 	var res []types.BaseVirtualDevice

@@ -11,7 +11,7 @@ func TestAVCenterMayRefuseDevicesInClones(t *testing.T) {
 	if f["invalidProperty"] != "spec.config.deviceChange" || c.find("DC0/vm/slurm/n1") != nil {
 		t.Fatal(f)
 	}
-	vm := c.clone("n1", "esx02", obj{"deviceChange": []any{c.card("VirtualVmxnet3", "VM-PG", nil)}})
+	vm := c.clone("n1", "esx02", obj{"deviceChange": []any{c.nic("VirtualVmxnet3", "VM-PG", nil)}})
 	c.ok(c.reconfigure(vm, c.sriov(nil)))
 	c.do("cloneDevices", obj{"value": ""})
 	c.clone("n2", "esx02", c.sriov(nil))

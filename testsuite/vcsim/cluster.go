@@ -111,7 +111,7 @@ func (c *cluster) drsOf(v *vmachine) string {
 }
 
 // haRestarts tells whether HA restarts a VM. Whether it does so with SR-IOV
-// cards is not known: documents before 8.0U2 say no.
+// NICs is not known: documents before 8.0U2 say no.
 func (c *cluster) haRestarts(v *vmachine) bool {
 	prio := c.override[v.o.ref].ha
 	if prio == "" {

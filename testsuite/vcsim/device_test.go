@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// device_test.go: cards, VFs, admission.
+// device_test.go: NICs, VFs, admission.
 
 package main
 
@@ -72,7 +72,7 @@ func TestTheFaultNamesTheModule(t *testing.T) {
 func TestSriovCardsAreRekeyedAndTheVfIsNotReported(t *testing.T) {
 	c := start(t, nil).login()
 	cfg := c.sriov(obj{"addressType": "manual", "macAddress": "00:50:56:3F:00:01", "unitNumber": 9, "allowGuestOSMtuChange": true})
-	cfg["deviceChange"] = append(cfg["deviceChange"].([]any), c.card("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", obj{"key": -102}))
+	cfg["deviceChange"] = append(cfg["deviceChange"].([]any), c.nic("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", obj{"key": -102}))
 	vm := c.clone("n1", "esx03", cfg)
 	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
 	var cards []obj
@@ -96,15 +96,15 @@ func TestBadDevicesAreRefused(t *testing.T) {
 	mac := c.sriov(obj{"addressType": "manual", "macAddress": "00:50:56:80:00:01"})
 	c.taskFault("InvalidDeviceSpec", c.cloneTask("n1", "esx01", mac))
 	c.taskFault("InvalidDeviceBacking", c.cloneTask("n1", "esx01", c.sriov(explicitPF("0000:99:00.0"))))
-	bad := c.card("VirtualVmxnet3", "VM-PG", nil)
+	bad := c.nic("VirtualVmxnet3", "VM-PG", nil)
 	bad["device"].(obj)["backing"].(obj)["port"].(obj)["portgroupKey"] = "dvportgroup-0"
 	c.taskFault("InvalidDeviceBacking", c.cloneTask("n1", "esx01", obj{"deviceChange": []any{bad}}))
-	std := c.card("VirtualVmxnet3Vrdma", "PVRDMA-PG", obj{"deviceProtocol": "rocev2",
+	std := c.nic("VirtualVmxnet3Vrdma", "PVRDMA-PG", obj{"deviceProtocol": "rocev2",
 		"backing": obj{"_typeName": "VirtualEthernetCardNetworkBackingInfo", "deviceName": "std-net"}})
 	c.taskFault("InvalidDeviceBacking", c.cloneTask("n1", "esx01", obj{"deviceChange": []any{std}}))
 }
 
-// hotAddRefused is what a live 8.0.3 answered to a second SR-IOV card for a VM that is on,
+// hotAddRefused is what a live 8.0.3 answered to a second SR-IOV NIC for a VM that is on,
 // to the letter: github vmware-tanzu/vm-operator, hack/vcresearch.
 var hotAddRefused = []obj{
 	{"key": "msg.devices.hotplug.failed", "message": "The hot-plug operation failed. "},
@@ -120,7 +120,7 @@ func TestARefusedHotAddHasTheTextsOfARealHost(t *testing.T) {
 	c := start(t, nil).login()
 	vm := c.clone("n1", "esx02", c.sriov(nil))
 	c.ok(c.vmOp(vm, "PowerOnVM_Task", nil))
-	second := obj{"deviceChange": []any{c.card("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", nil)}}
+	second := obj{"deviceChange": []any{c.nic("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", nil)}}
 	f, text := c.taskFault("GenericVmConfigFault", c.reconfig(vm, second))
 	msgs := f["faultMessage"].([]any)
 	if len(msgs) != len(hotAddRefused) || text != hotAddRefused[0]["message"] || f["reason"] != text {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // devices.go: deviceChange of a ConfigSpec, by the rules that were seen live:
-// SR-IOV cards get keys from 13031 and units from 65 downward whatever was
+// SR-IOV NICs get keys from 13031 and units from 65 downward whatever was
 // asked, a PF stays what it was, the VF is never reported.
 
 package main
@@ -17,7 +17,7 @@ const autoPF = "Automatic-0000:00:00.0"
 
 var macRange = regexp.MustCompile(`^00:50:56:[0-3][0-9a-f](:[0-9a-f]{2}){2}$`)
 
-// byBacking finds the network that a card's backing names, or nil.
+// byBacking finds the network that a NIC's backing names, or nil.
 func (d *datacenter) byBacking(b types.BaseVirtualDeviceBackingInfo) *network {
 	switch x := b.(type) {
 	case *types.VirtualEthernetCardDistributedVirtualPortBackingInfo:
@@ -82,7 +82,7 @@ func (v *vmachine) changeDevices(list []types.BaseVirtualDevice, changes []types
 	return res, nil
 }
 
-// hotplug is what a live 8.0.3 answered to hot-adding an SR-IOV card, to the letter:
+// hotplug is what a live 8.0.3 answered to hot-adding an SR-IOV NIC, to the letter:
 // github vmware-tanzu/vm-operator, hack/vcresearch.
 func hotplug(key int32) error {
 	return genericFault([2]string{"msg.devices.hotplug.failed", "The hot-plug operation failed. "},
@@ -181,7 +181,7 @@ func (v *vmachine) addDevice(i int, list []types.BaseVirtualDevice, dev types.Ba
 }
 
 // checkCard: the backing exists, its port is free, the MAC is allowed, PVRDMA is on
-// a switch. was: the card that an edit replaces, or nil.
+// a switch. was: the NIC that an edit replaces, or nil.
 func (v *vmachine) checkCard(i int, dev types.BaseVirtualDevice, card, was *types.VirtualEthernetCard) error {
 	n := v.dc.byBacking(card.Backing)
 	if n == nil {
@@ -195,7 +195,7 @@ func (v *vmachine) checkCard(i int, dev types.BaseVirtualDevice, card, was *type
 	if _, ok := dev.(*types.VirtualSriovEthernetCard); ok && n.nsx == "overlay" {
 		f := &types.InvalidDeviceBacking{}
 		f.DeviceIndex = int32(i)
-		return fault(f, "An SR-IOV card can't be on an overlay segment.")
+		return fault(f, "An SR-IOV NIC can't be on an overlay segment.")
 	}
 	if r, ok := dev.(*types.VirtualVmxnet3Vrdma); ok {
 		if n.sw == nil {

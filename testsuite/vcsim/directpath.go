@@ -127,7 +127,7 @@ func (h *host) configTarget() []types.BaseVirtualMachinePciPassthroughInfo {
 	return res
 }
 
-// fixedCard is a card of type directpath in the inventory.
+// fixedCard is a NIC of type directpath in the inventory.
 func (v *vmachine) fixedCard(s *cardSpec, key int32) (types.BaseVirtualDevice, error) {
 	p := v.h.device(s.Pci)
 	if p == nil {

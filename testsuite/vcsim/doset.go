@@ -353,7 +353,7 @@ func toolsVersion(in bool) string {
 	return "guestToolsNotInstalled"
 }
 
-const handMade = int32(7777) // the key of a card that doSetVM has put in
+const handMade = int32(7777) // the key of a NIC that doSetVM has put in
 
 func (v *vmachine) setCard(kind, network string) error {
 	kept := []types.BaseVirtualDevice{}

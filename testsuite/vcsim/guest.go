@@ -40,7 +40,7 @@ func (v *vmachine) removeDir() {
 	}
 }
 
-// card is one entry of VM_CARDS.
+// cardInfo is one entry of VM_CARDS.
 type cardInfo struct {
 	Type    string `json:"type"`
 	Mac     string `json:"mac"`

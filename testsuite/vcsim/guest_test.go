@@ -17,7 +17,7 @@ import (
 const hookScript = `#!/bin/sh
 trap 'echo term >> "$VM_DIR/log"; exit 0' TERM
 echo "boot $VM_BOOT $VM_NAME $VM_MOID $VM_HOST" >> "$VM_DIR/log"
-cp "$VM_GUESTINFO" "$VM_DIR/gi.$VM_BOOT"; cp "$VM_CARDS" "$VM_DIR/cards.$VM_BOOT"
+cp "$VM_GUESTINFO" "$VM_DIR/gi.$VM_BOOT"; cp "$VM_CARDS" "$VM_DIR/nics.$VM_BOOT"
 echo "guestinfo.ready=yes" > "$VM_DIR/guestinfo.set"
 [ -e "$VM_DIR/halt" ] && { echo "guestinfo.ready=no" > "$VM_DIR/guestinfo.set"; exit 42; }
 sleep 300 & echo $! > "$VM_DIR/child"
@@ -57,7 +57,7 @@ func TestAGuestRunsWhileItsVMIsOn(t *testing.T) {
 	}
 	gi, cards := map[string]string{}, []cardInfo{}
 	_ = json.Unmarshal([]byte(text(dir+"/gi.1")), &gi)
-	_ = json.Unmarshal([]byte(text(dir+"/cards.1")), &cards)
+	_ = json.Unmarshal([]byte(text(dir+"/nics.1")), &cards)
 	if len(gi) != 1 || gi["guestinfo.slurm.node"] != "n1" || len(cards) != 2 || cards[1].Vf != "0000:3b:00.2" || cards[1].Mac != "00:50:56:00:00:09" || cards[1].Network != "SRIOV-ROCE-PG" {
 		t.Fatal(gi, cards)
 	}

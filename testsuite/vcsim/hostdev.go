@@ -136,7 +136,7 @@ func (v *vmachine) noDevice(h *host, card int) error {
 		card, v.m.Name, h.spec.Name)
 }
 
-// assigned says which device each dynamic card got.
+// assigned says which device each dynamic NIC got.
 func (v *vmachine) assigned(held []heldVF) {
 	for _, x := range held {
 		for i, d := range v.m.Config.Hardware.Device {

@@ -75,7 +75,7 @@ func TestDrsEvacuatesWhatItCanMove(t *testing.T) {
 	tk := c.call(c.find("DC0/host/HPC1/esx02"), "EnterMaintenanceMode_Task", obj{"timeout": 0, "evacuatePoweredOffVms": true})
 	until(t, "moved", func() bool { return c.hostOf(vm) != "esx02" && c.hostOf(off) != "esx02" })
 	if c.hostOf(stuck) != "esx02" || c.stateOf(tk) != "running" || c.read(vm, "runtime.powerState") != "poweredOn" {
-		t.Fatal("a VM with a passthrough card was moved")
+		t.Fatal("a VM with a passthrough NIC was moved")
 	}
 	c.ok(c.vmOp(stuck, "PowerOffVM_Task", nil))
 	c.ok(tk)
@@ -187,7 +187,7 @@ func TestHaRestartsAFailedHostsVMsElsewhere(t *testing.T) {
 	c.do("cluster", obj{"cluster": "HPC1", "haPassthrough": true})
 	c.ok(c.vmOp(s, "PowerOnVM_Task", nil))
 	c.do("failHost", obj{"host": "esx02"})
-	until(t, "restart with its card", func() bool { return c.hostOf(s) != "esx02" })
+	until(t, "restart with its NIC", func() bool { return c.hostOf(s) != "esx02" })
 	if c.vm("n3")["cards"].([]any)[1].(obj)["vf"] == "" {
 		t.Fatal("without a VF")
 	}

@@ -29,7 +29,7 @@ func (v *vmachine) forkable() error {
 	return nil
 }
 
-// checkInstant: the documented location is folder, pool and edits of cards.
+// checkInstant: the documented location is folder, pool and edits of NICs.
 // CheckInstantClone_Task refuses a host and a datastore, and so do we.
 func checkInstant(s *types.VirtualMachineInstantCloneSpec) error {
 	l := &s.Location

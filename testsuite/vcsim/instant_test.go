@@ -21,12 +21,12 @@ func (c *client) instantTask(src obj, name string, location obj, kv ...string) a
 		"biosUuid": "4211aaaa-0000-4000-8000-000000000009", "config": extra(kv...)}})
 }
 
-// source is a VM that is on, with a vmxnet3 card beside the template's.
+// source is a VM that is on, with a vmxnet3 NIC beside the template's.
 func (c *client) source(kind, network string) obj {
 	c.t.Helper()
 	cfg := obj{"memoryMB": 1024, "extraConfig": extra("guestinfo.a", "1", "guestinfo.b", "2")}
 	if kind != "" {
-		cfg["deviceChange"] = []any{c.card(kind, network, obj{})}
+		cfg["deviceChange"] = []any{c.nic(kind, network, obj{})}
 		cfg["memoryReservationLockedToMax"] = true
 	}
 	vm := c.clone("parent", "esx02", cfg)
@@ -78,7 +78,7 @@ func TestAnInstantCloneIsOnWhereItsSourceIs(t *testing.T) {
 		t.Fatal("the source's instance uuid")
 	}
 	if !strings.Contains(fmt.Sprint(c.read(vm, "config.hardware.device")), "00:50:56:00:00:21") {
-		t.Fatal("the card's address")
+		t.Fatal("the NIC's address")
 	}
 	if c.find("DC0/vm/slurm/n1")["value"] != vm["value"] {
 		t.Fatal("folder")
@@ -122,7 +122,7 @@ func TestWhatCantBeForkedIsRefused(t *testing.T) {
 	}
 	c.fails("InvalidArgument", src, "InstantClone_Task", spec(obj{"host": c.find("DC0/host/HPC1/esx02")}))
 	c.fails("InvalidArgument", src, "InstantClone_Task", spec(obj{"datastore": c.read(src, "datastore").([]any)[0]}))
-	c.fails("DisallowedMigrationDeviceAttached", src, "InstantClone_Task", spec(obj{"deviceChange": []any{c.card("VirtualVmxnet3", "VM-PG", obj{})}}))
+	c.fails("DisallowedMigrationDeviceAttached", src, "InstantClone_Task", spec(obj{"deviceChange": []any{c.nic("VirtualVmxnet3", "VM-PG", obj{})}}))
 	c.fails("InvalidArgument", c.find("DC0/vm/rhel9"), "InstantClone_Task", spec(obj{}))
 	c.ok(c.vmOp(src, "PowerOffVM_Task", nil))
 	c.taskFault("InvalidPowerState", c.instantTask(src, "n1", nil))

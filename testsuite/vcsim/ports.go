@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// ports.go: ports of distributed switches. Each network card on one has a port of
+// ports.go: ports of distributed switches. Each NIC on one has a port of
 // its own, also that of a template and of a VM that is off, as port groups with
 // early binding (the default) give them. A spec may leave the port out, and then
 // the switch chooses; a port that another VM is connected to is refused.
@@ -15,7 +15,7 @@ import (
 
 type portConnection = types.DistributedVirtualSwitchPortConnection
 
-// portOf is the connection of a card's backing, nil where it has none.
+// portOf is the connection of a NIC's backing, nil where it has none.
 func portOf(b types.BaseVirtualDeviceBackingInfo) *portConnection {
 	if x, ok := b.(*types.VirtualEthernetCardDistributedVirtualPortBackingInfo); ok {
 		return &x.Port
@@ -23,7 +23,7 @@ func portOf(b types.BaseVirtualDeviceBackingInfo) *portConnection {
 	return nil
 }
 
-// newPort connects to a port that no card has had before.
+// newPort connects to a port that no NIC has had before.
 func (w *world) newPort(p *portConnection) {
 	for _, sw := range w.dvs {
 		if sw.m.Uuid == p.SwitchUuid {
@@ -36,7 +36,7 @@ func (w *world) newPort(p *portConnection) {
 // portHolder is the VM that is connected to a port, or nil.
 func (w *world) portHolder(p *portConnection) *vmachine {
 	for _, v := range w.vms {
-		for _, d := range v.cards() {
+		for _, d := range v.nics() {
 			if q := portOf(d.GetVirtualDevice().Backing); q != nil && q.SwitchUuid == p.SwitchUuid && q.PortKey == p.PortKey {
 				return v
 			}
@@ -45,7 +45,7 @@ func (w *world) portHolder(p *portConnection) *vmachine {
 	return nil
 }
 
-// takePort connects a card of a spec; was: the card that it replaces, or nil.
+// takePort connects a NIC of a spec; was: the NIC that it replaces, or nil.
 func (v *vmachine) takePort(card, was *types.VirtualEthernetCard) error {
 	p := portOf(card.Backing)
 	if p == nil {

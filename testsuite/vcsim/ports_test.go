@@ -5,7 +5,7 @@ package main
 
 import "testing"
 
-// nics are a VM's network cards as they are shown.
+// nics are a VM's NICs as they are shown.
 func (c *client) nics(vm obj) []obj {
 	c.t.Helper()
 	var res []obj
@@ -17,7 +17,7 @@ func (c *client) nics(vm obj) []obj {
 	return res
 }
 
-// edited is what an edit of a card says: type, key, network, address and no more.
+// edited is what an edit of a NIC says: type, key, network, address and no more.
 func edited(card, more obj) obj {
 	port := card["backing"].(obj)["port"].(obj)
 	d := obj{"_typeName": card["_typeName"], "key": card["key"], "addressType": "manual", "macAddress": "00:50:56:01:02:03",
@@ -98,10 +98,10 @@ func TestSettingConnectableTakesAPrivilege(t *testing.T) {
 	if f["privilegeId"] != "VirtualMachine.Interact.DeviceConnection" {
 		t.Fatal(f)
 	}
-	spec = obj{"_typeName": "VirtualMachineConfigSpec", "deviceChange": []any{c.card("VirtualVmxnet3", "VM-PG", connect)}}
+	spec = obj{"_typeName": "VirtualMachineConfigSpec", "deviceChange": []any{c.nic("VirtualVmxnet3", "VM-PG", connect)}}
 	if f = c.fails("NoPermission", vm, "ReconfigVM_Task", obj{"spec": spec}); f["privilegeId"] != "VirtualMachine.Interact.DeviceConnection" {
 		t.Fatal(f)
 	}
-	c.ok(c.reconfigure(vm, obj{"deviceChange": []any{c.card("VirtualVmxnet3", "VM-PG", nil)}}))
+	c.ok(c.reconfigure(vm, obj{"deviceChange": []any{c.nic("VirtualVmxnet3", "VM-PG", nil)}}))
 	c.ok(c.reconfigure(vm, edit(edited(c.nics(vm)[0], nil))))
 }

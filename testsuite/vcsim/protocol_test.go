@@ -17,7 +17,7 @@ func TestBodiesAreDecodedStrictly(t *testing.T) {
 	c := start(t, nil).login()
 	vm := c.clone("n1", "esx01", obj{})
 	spec := func(k string, v any) obj { return obj{"spec": obj{"_typeName": "VirtualMachineConfigSpec", k: v}} }
-	dev := c.card("VirtualVmxnet3", "VM-PG", nil)
+	dev := c.nic("VirtualVmxnet3", "VM-PG", nil)
 	delete(dev["device"].(obj), "_typeName")
 	for name, body := range map[string]obj{
 		"unknown member":      spec("numCPUz", 2),

@@ -127,7 +127,7 @@ func cloneRights(c *call) []need {
 		res = append(res, need{w.get(*store), "Datastore.AllocateSpace"})
 	}
 	var nets []*object
-	for _, d := range v.cards() {
+	for _, d := range v.nics() {
 		if n := v.dc.byBacking(d.GetVirtualDevice().Backing); n != nil {
 			nets = append(nets, n.o)
 		}

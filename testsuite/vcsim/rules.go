@@ -55,7 +55,7 @@ var (
 	otherRules = &deviceRule{name: "other", can: ruleVmxnet3.can}
 )
 
-// ruleOf gives a device's row; what is no card and no passthrough device has
+// ruleOf gives a device's row; what is no NIC and no passthrough device has
 // one that forbids nothing.
 func ruleOf(d types.BaseVirtualDevice) *deviceRule {
 	switch c := d.(type) {

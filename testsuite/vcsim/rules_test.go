@@ -28,7 +28,7 @@ func pciDev(backing obj) obj {
 }
 
 func onCard(kind, net string) func(c *client) obj {
-	return func(c *client) obj { return c.card(kind, net, nil) }
+	return func(c *client) obj { return c.nic(kind, net, nil) }
 }
 
 func (c *client) fixedGPU() obj {
@@ -187,7 +187,7 @@ func TestPinnedDevicesWantAllMemoryReserved(t *testing.T) {
 func TestUptWantsAllMemoryReserved(t *testing.T) {
 	c := start(t, nil).login()
 	c.rel = "8.0.3.0"
-	cfg := obj{"memoryMB": 4096, "deviceChange": []any{c.card("VirtualVmxnet3", "VM-PG", obj{"uptv2Enabled": true})}}
+	cfg := obj{"memoryMB": 4096, "deviceChange": []any{c.nic("VirtualVmxnet3", "VM-PG", obj{"uptv2Enabled": true})}}
 	vm := c.clone("n1", "esx01", cfg)
 	c.judge(false, c.vmOp(vm, "PowerOnVM_Task", nil), "GenericVmConfigFault", "sched.mem.min")
 	c.ok(c.reconfig(vm, obj{"memoryReservationLockedToMax": true}))
@@ -228,7 +228,7 @@ func TestAHostRunsNoNewerVM(t *testing.T) {
 func TestOnlyPvrdmaDemandsADistributedSwitch(t *testing.T) {
 	for _, kind := range []string{"VirtualVmxnet3", "VirtualVmxnet3Vrdma", "VirtualSriovEthernetCard"} {
 		c := start(t, nil).login()
-		dev := c.card(kind, "VM-PG", obj{"backing": obj{"_typeName": "VirtualEthernetCardNetworkBackingInfo", "deviceName": "std-net"}})
+		dev := c.nic(kind, "VM-PG", obj{"backing": obj{"_typeName": "VirtualEthernetCardNetworkBackingInfo", "deviceName": "std-net"}})
 		c.judge(kind != "VirtualVmxnet3Vrdma", c.cloneTask("n1", "esx01", obj{"deviceChange": []any{dev}}),
 			"InvalidDeviceBacking", "demands a distributed port group")
 	}
@@ -246,7 +246,7 @@ func TestAVMHasSoManyPassthroughDevices(t *testing.T) {
 		}).login()
 		some := func(n int) obj {
 			var l []any
-			one := c.card("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", nil)
+			one := c.nic("VirtualSriovEthernetCard", "SRIOV-ROCE-PG", nil)
 			for i := 0; i < n; i++ {
 				l = append(l, one)
 			}

@@ -231,7 +231,7 @@ func (h *host) graphicsChanged() {
 	h.o.w().touch(h.o, "config")
 }
 
-// profileOf is the vGPU that a VM's card asks for, "" where it is none.
+// profileOf is the vGPU that a VM's NIC asks for, "" where it is none.
 func (v *vmachine) profileOf(card int32) string {
 	for _, d := range v.m.Config.Hardware.Device {
 		if p, ok := d.(*types.VirtualPCIPassthrough); ok && p.Key == card {

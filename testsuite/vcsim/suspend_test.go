@@ -276,7 +276,7 @@ func TestWhatASuspendedVMRefuses(t *testing.T) {
 			t.Fatal(f)
 		}
 	}
-	refused(c.reconfig(vm, obj{"deviceChange": []any{c.card("VirtualVmxnet3", "VM-PG", nil)}}))
+	refused(c.reconfig(vm, obj{"deviceChange": []any{c.nic("VirtualVmxnet3", "VM-PG", nil)}}))
 	refused(c.reconfig(vm, obj{"memoryMB": 8192}))
 	refused(c.reconfig(vm, obj{"numCPUs": 4}))
 	refused(c.vmOp(vm, "Destroy_Task", nil))

@@ -49,7 +49,7 @@ type vmachine struct {
 	foreignOn  uint64    // the change at which a foreign hand powered it on, or moved it
 }
 
-// heldVF is a VF taken by a card of a VM that is on.
+// heldVF is a VF taken by a NIC of a VM that is on.
 type heldVF struct {
 	p    *pf
 	vf   int
@@ -240,13 +240,13 @@ func (v *vmachine) summarise() {
 		Guest: &types.VirtualMachineGuestSummary{GuestId: c.GuestId, ToolsRunningStatus: v.m.Guest.ToolsRunningStatus, ToolsStatus: v.m.Guest.ToolsStatus},
 		Config: types.VirtualMachineConfigSummary{Name: c.Name, Template: c.Template, VmPathName: c.Files.VmPathName, MemorySizeMB: c.Hardware.MemoryMB,
 			NumCpu: c.Hardware.NumCPU, Uuid: c.Uuid, InstanceUuid: c.InstanceUuid, GuestId: c.GuestId, GuestFullName: c.GuestFullName,
-			NumEthernetCards: int32(len(v.cards())), NumVirtualDisks: 1},
+			NumEthernetCards: int32(len(v.nics())), NumVirtualDisks: 1},
 		Storage: &types.VirtualMachineStorageSummary{Committed: taken, Unshared: taken, Timestamp: v.w.started}}
 	if a := c.MemoryAllocation; a != nil && a.Reservation != nil {
 		v.m.Summary.Config.MemoryReservation = int32(*a.Reservation)
 	}
 	v.m.Network = []ref{}
-	for _, card := range v.cards() {
+	for _, card := range v.nics() {
 		if n := v.dc.byBacking(card.GetVirtualDevice().Backing); n != nil {
 			v.m.Network = append(withoutRef(v.m.Network, n.o.ref), n.o.ref)
 		}
@@ -254,8 +254,8 @@ func (v *vmachine) summarise() {
 	v.w.touch(v.o, "summary", "network")
 }
 
-// cards are the VM's network cards, passthrough ones included.
-func (v *vmachine) cards() []types.BaseVirtualDevice {
+// nics are the VM's NICs, passthrough ones included.
+func (v *vmachine) nics() []types.BaseVirtualDevice {
 	var res []types.BaseVirtualDevice
 	for _, d := range v.m.Config.Hardware.Device {
 		if _, ok := d.(types.BaseVirtualEthernetCard); ok {
