@@ -80,7 +80,7 @@ EXTRA_DIST += testsuite/fuzz/corpus/states
 fuzz_svf = src/svf/list/filter.c src/svf/list/show.c src/svf/list/table.c \
 	src/svf/list/view.c \
 	src/svf/map/map.c src/svf/map/svg.c src/svf/map/xml.c \
-	src/svf/rpc/clean.c src/svf/top/ask.c src/svf/top/cells.c \
+	src/svf/rpc/clean.c src/svf/rpc/usage_error.c src/svf/top/ask.c src/svf/top/cells.c \
 	src/svf/top/draw.c src/svf/top/hosts.c src/svf/top/line.c \
 	src/svf/top/model.c src/svf/top/search.c src/svf/top/side.c \
 	src/svf/verbs/host.c src/svf/verbs/hosts.c src/svf/verbs/jobs.c \

@@ -52,7 +52,7 @@ def test_the_health_pair_measures_with_the_real_perftest(cluster):
                          + script.split("\n", 1)[1], "-N2", "--ntasks-per-node=1")
     out = cluster.wait_done(job, BOOT_S + 300)
     read = perf.read_job(out)
-    assert read["done"] and len(read["cards"]) == 2, out
+    assert read["done"] and len(read["nics"]) == 2, out
     got = [(t["test"], t["from"], perf.measure(t)) for t in read["tests"]]
     print("\n" + "\n".join(f"{t} from {n}: {v:.3f}" for t, n, v in got))
     assert [t for t, _, _ in got] == ["ib_send_bw", "ib_send_bw", "ib_send_lat"], out
