@@ -71,7 +71,7 @@ def test_only_an_operator_may_confirm(cluster):
     wait_for("all of them wait again", 30, lambda: len(
         [v for v in cluster.svf("reconcile")["vms"] if v.get("confirmation_required")]) ==
         len(ours(cluster)) - 1)
-    assert "VMs are confirmed" in cluster.must("svf", "reconcile", "--confirm")
+    assert "is confirmed" in cluster.must("svf", "reconcile", "--confirm")
     wait_for("only vm001 is left", 60, lambda: ours(cluster) == {"vm001"})
     assert not cluster.svf("status").get("removal_limit_reached")
     wait_for("svf knows", 20, lambda: cluster.must("svf", "reconcile").strip()
@@ -88,10 +88,10 @@ def test_a_lost_cluster_id_owns_nothing_until_adopted(cluster):
         cluster.svf("why", str(job))["text"]))
     assert cluster.mutating() == calls
     assert as_user(cluster, NOBODY, "svf", "adopt").returncode == 1
-    assert "1 VMs are adopted" in cluster.must("svf", "adopt")
+    assert "1 VM is adopted with cluster id" in cluster.must("svf", "adopt")
     cluster.wait_job(job, 60)
     r = cluster.run("svf", "adopt")
-    assert r.returncode == 1 and "manages VM" in r.stderr
+    assert r.returncode == 1 and "nothing is lost: this cluster manages all its" in r.stderr
 
 
 @pytest.mark.parametrize("args, text", [

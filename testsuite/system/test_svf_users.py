@@ -172,12 +172,12 @@ def test_why_speaks_of_a_job_in_each_of_its_states(cluster):
             pf["reserved"] for h in cluster.svf("hosts")["hosts"]
             for pf in h["pfs"]) == 1)
         wait_for("why names the node that is waited for", 20, lambda: re.match(
-            r"0 of 1 nodes are up; vm001: booting$",
+            r"0 of 1 node is up; vm001: booting$",
             cluster.svf("why", str(job))["text"]))
         boot.unlink()
         held.wait_running()
         wait_for("all are up", 5, lambda: cluster.svf(
-            "why", str(job))["text"] == "all 1 nodes are up")
+            "why", str(job))["text"] == "its node is up")
         held.end_well()
         assert cluster.svf("why", str(job))["text"] == \
             "the job has no managed node"
@@ -194,7 +194,7 @@ def test_why_of_a_job_that_shares_its_node(cluster):
         cluster.wait_state(job, "RUNNING", 40)
     for job in jobs:
         why = cluster.svf("why", str(job))
-        assert why["text"] == "all 1 nodes are up"
+        assert why["text"] == "its node is up"
         assert [n["node"] for n in why["nodes"]] == ["vm001"]
 
 

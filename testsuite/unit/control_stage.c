@@ -162,6 +162,14 @@ struct json_object *vs_core_request(const char *what, const char *name,
 	vs_jb_str(o, "name", name);
 	vs_jb_str(o, "text", text);
 	vs_jb_int(o, "uid", uid);
+	if (!strcmp(text, "again")) {
+		struct json_object *was = vs_jb_obj(NULL);
+
+		vs_jb_str(was, "user", "bob");
+		vs_jb_int(was, "since", 1789000000);
+		vs_jb_str(was, "reason", "upgrade");
+		vs_jb_put(o, "replaced", was);
+	}
 	if (!strncmp(what, "pause", 5)) {
 		struct json_object *paused = vs_jb_obj(NULL);
 

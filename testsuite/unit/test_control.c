@@ -525,7 +525,7 @@ static void verbs_that_fail_say_why_and_what_to_do(void **state)
 
 	assert_null(a);
 	assert_int_equal(err.code, VS_E_GONE);
-	assert_string_equal(err.text, "no such job: 99");
+	assert_string_equal(err.text, "no such job: 99 (sacct shows jobs that ended long ago)");
 	b = ask(port_of(state), "why", 0, &err, NULL);
 	assert_null(b);
 	assert_int_equal(err.code, VS_E_REQUEST);

@@ -11,6 +11,7 @@
 
 #define OWNER 1001
 #define STRANGER 1002
+#define HAS(text, part) assert_non_null(strstr(text, part))
 
 /* Job 4711 of OWNER is on every node. */
 static void nodes_jobs(void *ctx, struct vs_slurm_node_job *rows, size_t n)
@@ -362,6 +363,101 @@ static void a_hidden_job_is_answered_for_like_one_that_is_not_there(void **state
 	assert_true(says("why", STRANGER, "RUNNING"));
 }
 
+/* The answer, to be freed by the next call. */
+static const char *answer(const char *verb, uint32_t job)
+{
+	static char *text;
+	struct vs_err err = { 0 };
+	struct json_object *o = vs_core_report(verb, job, OWNER, &err);
+
+	free(text);
+	if (!o)
+		fail_msg("%s: %s", verb, err.text);
+	text = vs_jb_text_free(o);
+	return text;
+}
+
+static void an_ended_job_is_said_to_have_ended(void **state)
+{
+	(void)state;
+	HAS(answer("why", 4711), "the job has ended, and slurm-vsphere keeps nothing of ended jobs. ");
+	HAS(answer("why", 4711), "sacct -j 4711 has its nodes");
+}
+
+static void one_node_is_no_nodes(void **state)
+{
+	(void)state;
+	assert_int_equal(job_begin(4711, "vm1", NULL), 0);
+	HAS(answer("why", 4711), "\"text\":\"0 of 1 node is up; vm1: ");
+	flags("vm1", BUSY);
+	turn();
+	HAS(answer("why", 4711), "\"text\":\"its node is up\"");
+}
+
+static void drained_nodes_are_told_from_draining_ones(void **state)
+{
+	static const struct { uint32_t flags; const char *state; } t[] = {
+		{ VS_NODE_UP | VS_NODE_DRAIN, "DRAINED" },
+		{ BUSY | VS_NODE_DRAIN, "DRAINING" },
+		{ VS_NODE_UP | VS_NODE_COMPLETING | VS_NODE_DRAIN, "DRAINING" },
+		{ VS_NODE_POWERED_DOWN | VS_NODE_DRAIN, "POWERED_DOWN+DRAINED" },
+		{ VS_NODE_POWERING_UP | VS_NODE_ALLOCATED | VS_NODE_DRAIN,
+		  "POWERING_UP+DRAINING" },
+		{ VS_NODE_DOWN | VS_NODE_DRAIN, "DOWN+DRAINED" },
+		{ VS_NODE_POWERED_DOWN, "POWERED_DOWN" },
+		{ VS_NODE_UP, "IDLE" },
+	};
+
+	(void)state;
+	all_nodes = true;
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		VS_FREE char *says = vs_asprintf("\"node_state\":\"%s\"",
+						 t[i].state);
+
+		flags("vm1", t[i].flags);
+		HAS(answer("nodes", 0), says);
+	}
+}
+
+static void a_second_pause_shows_the_first(void **state)
+{
+	struct vs_err err = { 0 };
+	VS_FREE char *first = NULL, *second = NULL;
+
+	(void)state;
+	first = vs_jb_text_free(vs_core_request("pause", "", "upgrade", 0, &err));
+	second = vs_jb_text_free(vs_core_request("pause", "", "repair", 0, &err));
+	assert_null(strstr(first, "replaced"));
+	HAS(second, "\"replaced\":{\"user\":\"root\"");
+	HAS(second, "\"reason\":\"upgrade\"");
+	HAS(second, "\"reason\":\"repair\"");
+	vs_jb_free(vs_core_request("pause-end", "", "", 0, &err));
+}
+
+static void nothing_lost_is_nothing_to_adopt(void **state)
+{
+	struct vs_err err = { 0 };
+
+	(void)state;
+	assert_null(vs_core_request("adopt", "", "", 0, &err));
+	assert_string_equal(err.text, "the folder has no VM that can be adopted");
+	bring_up(7, "vm1");
+	assert_null(vs_core_request("adopt", "", "", 0, &err));
+	assert_int_equal(err.code, VS_E_GONE);
+	assert_string_equal(err.text, "nothing is lost: this cluster manages all its 1 VM of the folder");
+}
+
+/* Objects of findings that are not there yet: svf check refuses all other words. */
+static void objects_without_a_finding_are_known(void **state)
+{
+	(void)state;
+	HAS(answer("objects", 0), "\"esx1\"");
+	HAS(answer("objects", 0), "\"slurm.conf\"");
+	assert_null(strstr(answer("objects", 0), "\"vm1\""));
+	all_nodes = true;
+	HAS(answer("objects", 0), "\"vm1\"");
+}
+
 /* Everybody may read it; slurmctld's log has the address and the account. */
 static void why_vcenter_is_away_names_neither_address_nor_account(void **state)
 {
@@ -447,6 +543,12 @@ int main(void)
 		T(of_who_comes_to_a_vm_that_is_made_for_another_nothing_is_told),
 		T(jobs_of_others_are_hidden_by_private_data),
 		T(nodes_are_hidden_by_private_data),
+		T(an_ended_job_is_said_to_have_ended),
+		T(one_node_is_no_nodes),
+		T(drained_nodes_are_told_from_draining_ones),
+		T(a_second_pause_shows_the_first),
+		T(nothing_lost_is_nothing_to_adopt),
+		T(objects_without_a_finding_are_known),
 		T(a_hidden_job_is_answered_for_like_one_that_is_not_there),
 		T(why_vcenter_is_away_names_neither_address_nor_account),
 		T(events_that_the_client_refused_are_shown),

@@ -182,20 +182,20 @@ static void why_says_it_in_words(void **state)
 			    "waits for 2 VFs of sriov-roce\n");
 	assert_int_equal(svf("why 4712"), 1);
 	assert_string_equal(out, "");
-	assert_string_equal(errs, "svf: no such job: 4712\n");
+	assert_string_equal(errs, "svf: no such job: 4712 (sacct shows jobs that ended long ago)\n");
 	assert_int_equal(svf("why 4000_3"), 0);
 	expect_in(out, "JobId=4711");
 	assert_int_equal(svf("why 4710+1"), 0);
 	expect_in(out, "JobId=4711");
 	assert_int_equal(svf("why 4710+2"), 1);
-	assert_string_equal(errs, "svf: no such job: 4710+2\n");
+	assert_string_equal(errs, "svf: no such job: 4710+2 (sacct shows jobs that ended long ago)\n");
 	assert_int_equal(svf("why 4000_4"), 1);
-	assert_string_equal(errs, "svf: no such job: 4000_4\n");
+	assert_string_equal(errs, "svf: no such job: 4000_4 (sacct shows jobs that ended long ago)\n");
 	/* hidden, and not absent: no user can tell */
 	assert_int_equal(svf("why 4000_5"), 1);
-	assert_string_equal(errs, "svf: no such job: 4000_5\n");
+	assert_string_equal(errs, "svf: no such job: 4000_5 (sacct shows jobs that ended long ago)\n");
 	assert_int_equal(svf("why 4710+7"), 1);
-	assert_string_equal(errs, "svf: no such job: 4710+7\n");
+	assert_string_equal(errs, "svf: no such job: 4710+7 (sacct shows jobs that ended long ago)\n");
 }
 
 static void status_is_one_line_per_fact(void **state)
@@ -221,6 +221,9 @@ static void a_pause_is_ordered_shown_and_ended(void **state)
 	(void)state;
 	assert_int_equal(svf("pause vCenter is upgraded"), 0);
 	assert_string_equal(out, "slurm-vsphere is paused by alice: vCenter is upgraded; 2 operations in flight end by themselves\n");
+	assert_int_equal(svf("pause again"), 0);
+	expect_in(out, "slurm-vsphere is paused by alice: again; 2 operations in flight end by themselves; this replaces the pause by bob since 2026-09-");
+	expect_in(out, ":40: upgrade\n");
 	assert_int_equal(svf("pause --json why not"), 0);
 	expect_in(out, "\"pause\"");
 	expect_in(out, "\"why not\"");
@@ -338,7 +341,8 @@ static void a_wrong_command_line_is_exit_2(void **state)
 		"host resume esx1 --requeue", "host drain --dry-run --at now esx1",
 		"hosts --pfs=1", "hosts -l1", "resume now", "pause", "adopt now",
 		"top x", "top --json", "map x", "map --json --svg", "support a b",
-		"plan", "plan -N1 job.sh", "hosts -t good", "nodes -w vm[1",
+		"vm evict vm[001-", "vm evict --requeue vm[1", "vm rebuild vm1 vm[",
+		"vm move vm[ --on esx1", "plan", "plan -N1 job.sh", "hosts -t good", "nodes -w vm[1",
 		"hosts -O nic", "hosts -i x", "status -O x", "adopt -i 5",
 		"host drain --at soon esx1", "check --nagios --json",
 	};

@@ -83,7 +83,16 @@ static void without_the_file_the_table_is_there_all_the_same(void **state)
 	expect_in(errs, "svf: the site's adapters aren't known: ");
 	assert_int_not_equal(svf("adapters --site"), 0);
 	assert_int_equal(svf("adapters carrier-pigeon"), 1);
-	expect_in(errs, "there is no type of one of these names");
+	expect_in(errs, "svf: no such adapter type: carrier-pigeon\n");
+	assert_string_equal(out, "");
+	assert_int_equal(svf("adapters -h -O type sriov pigeon owl"), 1);
+	assert_string_equal(out, "sriov\n");
+	expect_in(errs, "svf: no such adapter type: pigeon\nsvf: no such adapter type: owl\n");
+	assert_int_equal(svf("--json adapters pigeon"), 1);
+	write_file("vsphere.conf", "%s", site);
+	assert_int_equal(svf("adapters --site nope"), 1);
+	assert_string_equal(errs, "svf: no such AdapterName= in vsphere.conf: nope\n");
+	assert_string_equal(out, "");
 }
 
 int main(void)

@@ -27,8 +27,9 @@ static const char nodes_text[] =
 "{\"nodes\":["
 " {\"node\":\"vm1\",\"vm_state\":\"ON\",\"node_state\":\"IDLE\",\"partition\":\"roce\"},"
 " {\"node\":\"vm2\",\"vm_state\":\"ON\",\"node_state\":\"ALLOCATED\",\"partition\":\"ib\"},"
-" {\"node\":\"vm3\",\"vm_state\":\"NONE\",\"node_state\":\"DRAIN\",\"partition\":\"roce\"},"
-" {\"node\":\"vm4\",\"vm_state\":\"NONE\",\"node_state\":\"POWERED_DOWN\"}],"
+" {\"node\":\"vm3\",\"vm_state\":\"NONE\",\"node_state\":\"DRAINED\",\"partition\":\"roce\"},"
+" {\"node\":\"vm4\",\"vm_state\":\"NONE\",\"node_state\":\"POWERED_DOWN+DRAINED\"},"
+" {\"node\":\"vm5\",\"vm_state\":\"ON\",\"node_state\":\"DRAINING\"}],"
 " \"notes\":[\"observe mode\"]}";
 
 static char jobs_text[1024];
@@ -63,6 +64,7 @@ static void hosts_are_filtered_by_state_and_name(void **state)
 		{ "hosts -h -O host -t UP", "esx1\n" },
 		{ "hosts -h -O host -t on-trial,drng", "esx2\nesx3\n" },
 		{ "hosts -h -O host --states=DRAINED,Up", "esx1\nesx4\n" },
+		{ "hosts -h -O host -t drain", "esx3\nesx4\n" },
 		{ "hosts -h -O host -w esx[2-3]", "esx2\nesx3\n" },
 		{ "hosts -h -O host --nodelist esx1 esx4", "esx1\nesx4\n" },
 		{ "hosts -h -O host -w esx[1-3] -t draining", "esx3\n" },
@@ -85,9 +87,13 @@ static void nodes_are_filtered_by_state_partition_and_name(void **state)
 {
 	static const struct asked asked[] = {
 		{ "nodes -h -O node -t idle", "vm1\n" },
-		{ "nodes -h -O node -t ALLOC,drained", "vm2\nvm3\n" },
+		{ "nodes -h -O node -t ALLOC,drained", "vm2\nvm3\nvm4\n" },
+		{ "nodes -h -O node -t drained", "vm3\nvm4\n" },
+		{ "nodes -h -O node -t draining", "vm5\n" },
+		{ "nodes -h -O node -t DRNG", "vm5\n" },
+		{ "nodes -h -O node -t drain", "vm3\nvm4\nvm5\n" },
 		{ "nodes -h -O node -p roce", "vm1\nvm3\n" },
-		{ "nodes -h -O node -p ib,x", "vm2\n" },
+		{ "nodes -h -O node -p ib", "vm2\n" },
 		{ "nodes -h -O node --partition=roce --states=idle,powered_down", "vm1\n" },
 		{ "nodes -h -O node -w vm[1-2]", "vm1\nvm2\n" },
 	};
@@ -95,9 +101,14 @@ static void nodes_are_filtered_by_state_partition_and_name(void **state)
 	(void)state;
 	stage_report_text[NODES] = nodes_text;
 	answers(asked, VS_COUNT(asked));
-	assert_int_equal(svf("nodes -w vm[4-5] -h -O node"), 1);
-	assert_string_equal(out, "vm4\n");
-	assert_string_equal(errs, "svf: no such node: vm5\nnote: observe mode\n");
+	assert_int_equal(svf("nodes -w vm[5-6] -h -O node"), 1);
+	assert_string_equal(out, "vm5\n");
+	assert_string_equal(errs, "svf: no such node: vm6\nnote: observe mode\n");
+	assert_int_equal(svf("nodes -h -O node -p ib,x"), 1);
+	assert_string_equal(out, "vm2\n");
+	assert_string_equal(errs, "svf: no such partition: x\nnote: observe mode\n");
+	assert_int_equal(svf("nodes -p x"), 1);
+	assert_string_equal(out, "");
 }
 
 static void jobs_are_filtered_as_squeue_does(void **state)
@@ -166,10 +177,10 @@ static void a_value_that_is_none_is_refused(void **state)
 	(void)state;
 	stage_report_text[HOSTS] = hosts_text;
 	assert_int_equal(svf("hosts -t good"), 2);
-	assert_string_equal(errs, "svf: hosts: there is no state 'good'; there are: UP, EXCLUDED, QUARANTINED, ON_TRIAL, DRAINING, DRAINED, MAINTENANCE, ENTERING_MAINTENANCE, STANDBY, DISCONNECTED, UNKNOWN\n"
+	assert_string_equal(errs, "svf: hosts: there is no state 'good'; there are: UP, EXCLUDED, QUARANTINED, ON_TRIAL, DRAINING, DRAINED, DRAIN, MAINTENANCE, ENTERING_MAINTENANCE, STANDBY, DISCONNECTED, UNKNOWN\n"
 		"Try 'svf --help' for more information.\n");
 	assert_int_equal(svf("nodes -t good"), 2);
-	assert_string_equal(errs, "svf: nodes: there is no state 'good'; there are: POWERED_DOWN, POWERING_UP, POWERING_DOWN, IDLE, ALLOCATED, COMPLETING, DRAIN, DOWN, UNKNOWN\n"
+	assert_string_equal(errs, "svf: nodes: there is no state 'good'; there are: POWERED_DOWN, POWERING_UP, POWERING_DOWN, IDLE, ALLOCATED, COMPLETING, DRAIN, DRAINED, DRAINING, DOWN, UNKNOWN\n"
 		"Try 'svf --help' for more information.\n");
 	assert_int_equal(svf("jobs -t u"), 2);
 	assert_int_equal(svf("nodes -w vm[1"), 2);

@@ -12,6 +12,12 @@
 #define VS_UUID_LEN 37
 #define VS_PCI_LEN 13		/* "0000:3b:00.0" and its NUL */
 
+/* What follows a noun after a number: "" after 1, else "s". */
+static inline const char *vs_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 /*
  * A PCI address dddd:bb:ss.f in lower case into out. The error names the form
  * expected (the field's name is the caller's to prefix).

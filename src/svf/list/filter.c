@@ -178,18 +178,41 @@ bool svf_filter_partition(const struct svf_filter *f, const char *list)
 	return !f->npartitions;
 }
 
-/* One part of "IDLE+DRAIN" is enough. */
+static bool is_state(const char *name, const char *word, size_t len)
+{
+	return same_state(name, word, len) ||
+	       (!strcmp(name, "DRAIN") && (same_state("DRAINED", word, len) ||
+					   same_state("DRAINING", word, len)));
+}
+
+/* One part of "IDLE+DRAINED" is enough. */
 bool svf_filter_state(const struct svf_filter *f, const char *state)
 {
 	for (const char *p = state; *p; p += !!*p) {
 		size_t len = strcspn(p, "+*~#!%$@^");
 
 		for (size_t i = 0; i < f->nstates; i++)
-			if (same_state(f->states[i], p, len))
+			if (is_state(f->states[i], p, len))
 				return true;
 		p += len;
 	}
 	return !f->nstates;
+}
+
+int svf_filter_partitions_check(const struct svf_filter *f, struct vs_j list)
+{
+	int rc = SVF_OK;
+
+	for (size_t i = 0; i < f->npartitions && vs_j_len(list); i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < vs_j_len(list) && !known; k++)
+			known = !strcmp(f->partitions[i], vs_j_str_or(vs_j_opt(
+				vs_j_at(list, k), "partition"), ""));
+		if (!known)
+			rc = svf_no_such("partition", f->partitions[i]);
+	}
+	return rc;
 }
 
 bool svf_filter_nodes(const struct svf_filter *f, struct vs_j names)

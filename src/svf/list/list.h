@@ -31,6 +31,7 @@ typedef bool svf_keep_fn(const struct svf *s, const struct svf_filter *f,
 struct svf_listing {
 	const char *verb, *key;
 	const char *member;	/* of the answer, NULL: it is named as the verb */
+	const char *noun;	/* what a name is; NULL: key */
 	const struct svf_list *list;
 	const struct svf_filter *filter;	/* for keep */
 };
@@ -49,7 +50,8 @@ int svf_show_list(const struct svf *s, const struct svf_listing *l,
 	SVF_OPT_OWN }
 #define SVF_FILTER_NODELIST(of) { "-w", "--nodelist", "LIST", \
 	"only " of " (a Slurm host list)", SVF_OPT_OWN }
-struct svf_state { const char *name, *brief; };	/* brief: as squeue's, or NULL */
+/* brief: as squeue's, or NULL. DRAIN stands for DRAINED and DRAINING, as in sinfo. */
+struct svf_state { const char *name, *brief; };
 struct svf_filter {
 	uint32_t *users;
 	char **partitions, **states, **nodes;
@@ -71,6 +73,9 @@ bool svf_filter_user(const struct svf_filter *f, int64_t uid);
 bool svf_filter_partition(const struct svf_filter *f, const char *list);
 bool svf_filter_state(const struct svf_filter *f, const char *state);
 bool svf_filter_nodes(const struct svf_filter *f, struct vs_j names);
+/* Are the partitions of -p those of list[].partition? SVF_NO with a line on stderr for
+ * each that is none. An empty list says nothing. */
+int svf_filter_partitions_check(const struct svf_filter *f, struct vs_j list);
 /* Drops what keep refuses from the answer's list. */
 void svf_filter_apply(const struct svf *s, const struct svf_filter *f,
 		      struct vs_jdoc *doc, const char *list, svf_keep_fn *keep);
@@ -142,7 +147,10 @@ char *svf_user(int64_t uid);
 /* Is this name wanted: no names given, or among them. */
 bool svf_column_shown(const struct svf *s, const char *name);
 /* Are the names of the command line those of list[].key? SVF_NO with a line on
- * stderr for each that is none. */
-int svf_names_check(const struct svf *s, struct vs_j list, const char *key);
+ * stderr for each that is none, which calls it a noun. */
+int svf_names_check(const struct svf *s, struct vs_j list, const char *key,
+		    const char *noun);
+/* SVF_NO after "no such NOUN: NAME" on stderr. */
+int svf_no_such(const char *noun, const char *name);
 
 #endif

@@ -101,9 +101,11 @@ static const char *member_of(const struct svf_listing *l)
 	return l->member ? l->member : l->verb;
 }
 
+/* No table of nothing after a name that is unknown. */
 static void rows_print(const struct svf *s, const struct svf_listing *l,
-		       svf_add_fn *add, struct vs_jdoc *doc)
+		       svf_add_fn *add, struct vs_jdoc *doc, bool unknown)
 {
+	size_t n = 0;
 	struct svf_table *t = svf_table_build(l->list, s);
 	struct vs_j all = vs_j_get(vs_j_root(doc), member_of(l));
 
@@ -112,12 +114,13 @@ static void rows_print(const struct svf *s, const struct svf_listing *l,
 
 		if (!svf_column_shown(s, vs_j_str(vs_j_get(j, l->key))))
 			continue;
+		n++;
 		if (add)
 			add(t, j);
 		else
 			svf_row_add(t, &(struct svf_row){ .j = j });
 	}
-	if (!doc->err.code)
+	if (!doc->err.code && !(unknown && !n))
 		svf_table_print(t, s->no_header);
 	svf_table_free(t);
 }
@@ -131,14 +134,14 @@ int svf_show_list(const struct svf *s, const struct svf_listing *l,
 	if (rc)
 		return rc;
 	unknown = svf_names_check(s, vs_j_opt(vs_j_root(&doc), member_of(l)),
-				  l->key);
+				  l->key, l->noun ? l->noun : l->key);
 	if (keep)
 		svf_filter_apply(s, l->filter, &doc, member_of(l), keep);
 	if (s->json) {
 		rc = svf_print_json(s, &doc);
 		return rc ? rc : unknown;
 	}
-	rows_print(s, l, add, &doc);
+	rows_print(s, l, add, &doc, unknown);
 	rc = svf_read_failed(&doc);
 	if (!rc)
 		svf_print_notes(&doc);

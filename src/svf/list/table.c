@@ -448,7 +448,16 @@ bool svf_column_shown(const struct svf *s, const char *name)
 	return s->argc == 0;
 }
 
-int svf_names_check(const struct svf *s, struct vs_j list, const char *key)
+int svf_no_such(const char *noun, const char *name)
+{
+	VS_FREE char *text = vs_strdup(name);
+
+	fprintf(stderr, "svf: no such %s: %s\n", noun, svf_clean(text));
+	return SVF_NO;
+}
+
+int svf_names_check(const struct svf *s, struct vs_j list, const char *key,
+		    const char *noun)
 {
 	int rc = SVF_OK;
 
@@ -460,8 +469,7 @@ int svf_names_check(const struct svf *s, struct vs_j list, const char *key)
 				vs_j_get(vs_j_at(list, k), key)));
 		if (known)
 			continue;
-		fprintf(stderr, "svf: no such %s: %s\n", key, s->argv[i]);
-		rc = SVF_NO;
+		rc = svf_no_such(noun, s->argv[i]);
 	}
 	return rc;
 }

@@ -68,7 +68,8 @@ static bool is_taken(struct vs_j node)
 {
 	const char *s = vs_j_str_or(vs_j_opt(node, "node_state"), "");
 
-	return !strcmp(s, "ALLOCATED") || !strcmp(s, "COMPLETING");
+	return !strcmp(s, "ALLOCATED") || !strcmp(s, "COMPLETING") ||
+	       strstr(s, "DRAINING");
 }
 
 static void node_put(struct top_model *m, struct top_host *h, struct vs_j node)

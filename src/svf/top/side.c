@@ -10,6 +10,7 @@
 
 #include "top.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 /* ---- fields that flow over lines --------------------------------------------- */
 
@@ -52,11 +53,12 @@ static void calls_fields(struct flow *f, const struct top_engine *e)
 				  e->in_flight, e->in_flight == 1 ? "" : "s"));
 	if (e->calls >= 0)
 		field(f, TOP_PLAIN, vs_asprintf(
-			"%" PRId64 " calls, %" PRId64 " changing", e->calls,
+			"%" PRId64 " call%s, %" PRId64 " changing", e->calls,
+			vs_plural((uint64_t)e->calls),
 			e->mutating < 0 ? 0 : e->mutating));
 	if (e->starts >= 0)
-		field(f, TOP_PLAIN, vs_asprintf("%" PRId64 " VM starts",
-						e->starts));
+		field(f, TOP_PLAIN, vs_asprintf("%" PRId64 " VM start%s",
+			e->starts, vs_plural((uint64_t)e->starts)));
 	if (e->failures >= 0)
 		field(f, e->failures ? TOP_WARN : TOP_PLAIN,
 		      vs_asprintf("%" PRId64 " failure%s", e->failures,
@@ -70,8 +72,8 @@ static void vms_fields(struct flow *f, const struct top_engine *e)
 			"VMs %" PRId64 " on, %" PRId64 " off", e->on,
 			e->off < 0 ? 0 : e->off));
 	if (e->suspect > 0)
-		field(f, TOP_WARN, vs_asprintf("%" PRId64 " unverified VMs",
-					       e->suspect));
+		field(f, TOP_WARN, vs_asprintf("%" PRId64 " unverified VM%s",
+			e->suspect, vs_plural((uint64_t)e->suspect)));
 	if (e->clones_max > 0)
 		field(f, e->clones_hour >= e->clones_max ? TOP_WARN : TOP_PLAIN,
 		      vs_asprintf("%" PRId64 " of %" PRId64 " VMs made this hour",
@@ -90,7 +92,7 @@ void top_engine_lines(const struct top_model *m, int64_t now, int notes,
 	calls_fields(&f, e);
 	vms_fields(&f, e);
 	if (e->brake)
-		field(&f, TOP_BAD, vs_strdup("REMOVAL LIMIT: see svf reconcile"));
+		field(&f, TOP_BAD, vs_strdup("removal limit reached: see svf reconcile"));
 	if (!e->up && e->error[0])
 		top_wrap(out, TOP_BAD, 0, 2, e->error);
 	for (size_t i = 0; i < m->nnotes && i < 3; i++)
@@ -165,7 +167,8 @@ static void waiting_put(struct top_lines *out, const struct top_view *v,
 	top_put(l, TOP_PLAIN, "  %s%s", clock[0] ? "expected " : "",
 		clock[0] ? clock : "no time known");
 	if (!j->text[0] && j->need)
-		top_put(l, TOP_PLAIN, "  needs %d nodes", j->need);
+		top_put(l, TOP_PLAIN, "  needs %d node%s", j->need,
+			vs_plural((uint64_t)j->need));
 	if (l->max - l->n >= 2 + top_width(j->text))
 		top_put(l, TOP_WARN, "  %s", j->text);
 	else

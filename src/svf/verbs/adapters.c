@@ -304,13 +304,30 @@ static int print_table(const struct svf *s, const struct site *site)
 	size_t n = s->flag ? add_adapters(s, site, t, rows) :
 		add_types(s, site, t, rows);
 
-	svf_table_print(t, s->no_header);
+	if (n || !s->argc)
+		svf_table_print(t, s->no_header);
 	svf_table_free(t);
-	if (n >= (size_t)s->argc)
-		return SVF_OK;
-	fprintf(stderr, "svf: adapters: there is no %s of one of these names\n",
-		s->flag ? "AdapterName= in vsphere.conf" : "type");
-	return SVF_NO;
+	return SVF_OK;
+}
+
+/* A line for each name that is no type, or with --site no adapter. */
+static int names_check(const struct svf *s, const struct site *site)
+{
+	int rc = SVF_OK;
+
+	for (int i = 0; i < s->argc; i++) {
+		bool known = false;
+
+		for (int k = 0; k < VS_ADAPTER_TYPES && !s->flag; k++)
+			known |= !strcmp(vs_adapter_kinds[k].name, s->argv[i]);
+		for (size_t k = 0; k < site->conf->nadapters && s->flag; k++)
+			known |= !strcmp(site->conf->adapters[k].name,
+					 s->argv[i]);
+		if (!known)
+			rc = svf_no_such(s->flag ? "AdapterName= in vsphere.conf" :
+					 "adapter type", s->argv[i]);
+	}
+	return rc;
 }
 
 static int run(const struct svf *s)
@@ -322,10 +339,11 @@ static int run(const struct svf *s)
 	if (site.unread && s->flag) {
 		fprintf(stderr, "svf: %s\n", svf_clean(site.unread));
 		rc = SVF_CONF;
-	} else if (s->json) {
-		rc = print_json(s, &site);
 	} else {
-		rc = print_table(s, &site);
+		int wrong = names_check(s, &site);
+
+		rc = s->json ? print_json(s, &site) : print_table(s, &site);
+		rc = rc ? rc : wrong;
 	}
 	if (site.unread && rc == SVF_OK && !s->json)
 		fprintf(stderr, "svf: the site's adapters aren't known: %s\n",

@@ -15,6 +15,7 @@
 #include "svf/local/local.h"
 #include "util/buf.h"
 #include "util/mem.h"
+#include "util/name.h"
 #include "util/time.h"
 
 enum { STANDALONE, NAGIOS, OPTIONS };	/* svf.own[] */
@@ -127,6 +128,7 @@ static int print(const struct svf *s, struct vs_jdoc *doc)
 	struct vs_j top = vs_j_root(doc), all = vs_j_get(top, "findings");
 	struct sums sums = sums_of(s, all);
 	int n = sums.hard + sums.warning + sums.unknown, rc;
+	int64_t hosts = vs_j_int_or(vs_j_opt(top, "hosts"), 0);
 	char age[16];
 
 	if (!s->json && n)
@@ -136,9 +138,9 @@ static int print(const struct svf *s, struct vs_jdoc *doc)
 		return rc;
 	svf_age(vs_j_int_or(vs_j_opt(top, "read"), 0), age);
 	if (!s->json && !s->no_header && !s->format)
-		printf("%s%d finding%s, %" PRId64 " hosts%s%s%s\n",
-		       n ? "\n" : "", n, n == 1 ? "" : "s",
-		       vs_j_int_or(vs_j_opt(top, "hosts"), 0),
+		printf("%s%d finding%s, %" PRId64 " host%s%s%s%s\n",
+		       n ? "\n" : "", n, n == 1 ? "" : "s", hosts,
+		       vs_plural((uint64_t)hosts),
 		       age[0] ? ", read " : "", age, age[0] ? " ago" : "");
 	return sums.hard || (s->also && sums.warning) ? SVF_NO : SVF_OK;
 }

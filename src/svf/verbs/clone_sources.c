@@ -31,7 +31,8 @@ static const struct svf_list list = SVF_LIST(cols);
 static int run(const struct svf *s)
 {
 	return svf_show_list(s, &(struct svf_listing){
-		.verb = "clone-sources", .member = "clone_sources", .key = "vm", .list = &list },
+		.verb = "clone-sources", .member = "clone_sources", .key = "vm",
+		.noun = "clone source", .list = &list },
 		NULL, NULL);
 }
 

@@ -170,7 +170,8 @@ static const struct svf_opt own[] = {
 
 static const struct svf_state states[] = {
 	{ "UP", NULL }, { "EXCLUDED", NULL }, { "QUARANTINED", NULL },
-	{ "ON_TRIAL", NULL }, { "DRAINING", "DRNG" }, { "DRAINED", "DRAIN" },
+	{ "ON_TRIAL", NULL }, { "DRAINING", "DRNG" }, { "DRAINED", NULL },
+	{ "DRAIN", NULL },
 	{ "MAINTENANCE", "MAINT" }, { "ENTERING_MAINTENANCE", NULL },
 	{ "STANDBY", NULL }, { "DISCONNECTED", NULL }, { "UNKNOWN", "UNK" },
 	{ 0 }

@@ -164,7 +164,7 @@ static int show(const struct svf *s, const struct svf_filter *f)
 	jobs = vs_j_get(vs_j_root(&doc), "jobs");
 	t = svf_table_build(&list, s);
 	svf_rows_add(t, jobs);
-	if (!jobs.doc->err.code)
+	if (!jobs.doc->err.code && (vs_j_len(jobs) || !unknown))
 		svf_table_print(t, s->no_header);
 	svf_table_free(t);
 	svf_print_notes(&doc);

@@ -40,8 +40,8 @@ static const struct svf_col cols[] = {
 	{ .name = "vm_state", .how = SVF_STATE | SVF_NEED,
 	  .key = "vm_state",
 	  .what = "NONE, CLONING, OFF, STARTING, ON, STOPPING, SUSPENDED, FOREIGN or UNKNOWN" },
-	{ .name = "node_state", .how = SVF_STATE,
-	  .key = "node_state", .what = "the node's state in Slurm" },
+	{ .name = "node_state", .how = SVF_STATE, .key = "node_state",
+	  .what = "the node's state in Slurm; +DRAINED or +DRAINING after it as sinfo counts them" },
 	{ .name = "host", .key = "host",
 	  .what = "the host where the VM runs, or will run" },
 	{ .name = "pf", .key = "pf", .what = "the physical function of its VF" },
@@ -94,9 +94,9 @@ static const struct svf_opt own[] = {
 static const struct svf_state states[] = {
 	{ "POWERED_DOWN", NULL }, { "POWERING_UP", NULL },
 	{ "POWERING_DOWN", NULL }, { "IDLE", NULL }, { "ALLOCATED", "ALLOC" },
-	{ "COMPLETING", "COMP" }, { "DRAIN", NULL }, { "DRAIN", "DRAINED" },
-	{ "DRAIN", "DRAINING" }, { "DOWN", NULL }, { "UNKNOWN", "UNK" },
-	{ 0 }
+	{ "COMPLETING", "COMP" }, { "DRAIN", NULL },
+	{ "DRAINED", NULL }, { "DRAINING", "DRNG" }, { "DOWN", NULL },
+	{ "UNKNOWN", "UNK" }, { 0 }
 };
 
 static bool keep(const struct svf *s, const struct svf_filter *f,
@@ -118,14 +118,17 @@ static int show(const struct svf *s, const struct svf_filter *f)
 	if (rc)
 		return rc;
 	unknown = svf_names_check(s, vs_j_opt(vs_j_root(&doc), "nodes"),
-				  "node");
+				  "node", "node");
+	if (svf_filter_partitions_check(f, vs_j_opt(vs_j_root(&doc), "nodes")))
+		unknown = SVF_NO;
 	svf_filter_apply(s, f, &doc, "nodes", keep);
 	if (s->json) {
 		rc = svf_print_json(s, &doc);
 		return rc ? rc : unknown;
 	}
 	nodes = vs_j_get(vs_j_root(&doc), "nodes");
-	svf_print_nodes(s, nodes);
+	if (vs_j_len(nodes) || !unknown)
+		svf_print_nodes(s, nodes);
 	if (!s->argc && !s->no_header && !s->format &&
 	    vs_j_len(vs_j_opt(vs_j_root(&doc), "unverified"))) {
 		putchar('\n');

@@ -25,13 +25,16 @@ static char *paused_line(struct vs_j top)
 {
 	int64_t n = vs_j_int_or(vs_j_opt(top, "in_flight"), 0);
 	VS_FREE char *text = svf_pause_text(vs_j_get(top, "paused"));
+	struct vs_j was = vs_j_opt(top, "replaced");
+	VS_FREE char *had = vs_j_null(was) ? NULL : svf_pause_text(was);
+	VS_FREE char *flight = !n ? vs_strdup("") : vs_asprintf(
+		"; %" PRId64 " operation%s in flight end%s by %s", n,
+		n == 1 ? "" : "s", n == 1 ? "s" : "",
+		n == 1 ? "itself" : "themselves");
 
-	if (!n)
-		return vs_asprintf("slurm-vsphere is paused %s", text);
-	return vs_asprintf("slurm-vsphere is paused %s; %" PRId64
-			   " operation%s in flight end%s by %s", text, n,
-			   n == 1 ? "" : "s", n == 1 ? "s" : "",
-			   n == 1 ? "itself" : "themselves");
+	return vs_asprintf("slurm-vsphere is paused %s%s%s%s", text, flight,
+			   had ? "; this replaces the pause " : "",
+			   had ? had : "");
 }
 
 static int run_pause(const struct svf *s)
@@ -52,6 +55,7 @@ const struct svf_verb svf_pause = {
 	.name = "pause", .args = "REASON", .run = run_pause,
 	.what = "stop all calls that change vCenter",
 	.help =
+"A second svf pause replaces user and reason, and its answer shows the first.\n"
 "Until svf resume, no VM is cloned, moved, changed, powered on or off, or\n"
 "destroyed. Running jobs continue, and no job begins on a managed node. squeue\n"
 "shows \"paused by USER: REASON\". The pause survives restarts and failover of\n"

@@ -6,6 +6,7 @@
 
 #include "verbs.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 int svf_no_arguments(const struct svf *s, const char *verb)
 {
@@ -83,12 +84,16 @@ static void print(const struct svf *s, struct vs_jdoc *doc)
 static int confirm(const struct svf *s)
 {
 	struct vs_jdoc doc;
+	int64_t n;
 	int rc = svf_request("confirm", "", "", &doc);
 
 	if (rc)
 		return rc;
-	return svf_finish(s, &doc, vs_asprintf("%" PRId64 " VMs are confirmed",
-		vs_j_int(vs_j_get(vs_j_root(&doc), "confirmed"))));
+	n = vs_j_int(vs_j_get(vs_j_root(&doc), "confirmed"));
+	return svf_finish(s, &doc, n ? vs_asprintf(
+		"the removal of %" PRId64 " VM%s is confirmed", n,
+		vs_plural((uint64_t)n)) :
+		vs_strdup("no removal waits for a confirmation"));
 }
 
 static int run_reconcile(const struct svf *s)
@@ -122,14 +127,16 @@ static int run_adopt(const struct svf *s)
 {
 	struct vs_jdoc doc;
 	struct vs_j top;
+	int64_t n;
 	int rc = svf_no_arguments(s, "adopt");
 
 	if (rc || (rc = svf_request("adopt", "", "", &doc)))
 		return rc;
 	top = vs_j_root(&doc);
+	n = vs_j_int(vs_j_get(top, "vms"));
 	return svf_finish(s, &doc, vs_asprintf(
-		"%" PRId64 " VMs are adopted with cluster id %s",
-		vs_j_int(vs_j_get(top, "vms")),
+		"%" PRId64 " VM%s adopted with cluster id %s", n,
+		n == 1 ? " is" : "s are",
 		vs_j_str(vs_j_get(top, "cluster_id"))));
 }
 

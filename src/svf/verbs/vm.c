@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "verbs.h"
+#include "util/hostlist.h"
 #include "util/mem.h"
 
 enum { REQUEUE, ON, OPTIONS };	/* svf.own[] */
@@ -86,9 +87,15 @@ static int print(const struct svf *s, struct vs_jdoc *doc)
 static int order(const struct svf *s, const char *verb, const char *nodes,
 		 const char *why)
 {
+	char **names = vs_hostlist_expand(nodes);
 	struct vs_jdoc doc;
-	int rc = svf_request_nodes(verb, nodes, why, &doc);
+	int rc;
 
+	vs_hostlist_free(names);
+	if (!names)
+		return svf_wrong("vm", "%s takes a Slurm host list of nodes, not '%s'",
+				 s->argv[0], nodes);
+	rc = svf_request_nodes(verb, nodes, why, &doc);
 	return rc ? rc : print(s, &doc);
 }
 

@@ -11,6 +11,7 @@
 #include "engine/state/state.h"
 #include "engine/tasks/tasks.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 const char *vs_query_blocked(const struct vs_core *c)
 {
@@ -349,8 +350,10 @@ bool vs_query_fits(const struct vs_place_env *env,
 
 		if (have < need[p]) {
 			vs_err_set(err, VS_E_REQUEST,
-				"%zu nodes of %s are requested, the hosts have capacity for %zu",
-				need[p], prof->adapter->name, have);
+				"%zu node%s of %s %s requested, the hosts have capacity for %zu",
+				need[p], vs_plural(need[p]),
+				prof->adapter->name,
+				need[p] == 1 ? "is" : "are", have);
 			return false;
 		}
 	}

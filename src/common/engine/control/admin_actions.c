@@ -40,16 +40,20 @@ static void confirm(struct vs_core *c, struct json_object *top)
 static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 		   struct vs_err *err)
 {
+	const struct vs_vm *own = NULL;
+	int managed = 0;
+
 	*vms = 0;
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
 		const char *theirs = vm->mark.cluster;
 
 		if (!vs_owner_is_managed(vs_vm_owner(vm, c->folder, theirs)))
 			continue;
-		if (!strcmp(theirs, c->cluster_id))
-			return vs_err_set(err, VS_E_STATE,
-				"this cluster manages VM %s already, and the folder has VMs of another cluster id: move the VMs of one id to another folder",
-				vm->name);
+		if (!strcmp(theirs, c->cluster_id)) {
+			own = vm;
+			managed++;
+			continue;
+		}
 		if (*vms && strcmp(theirs, id))
 			return vs_err_set(err, VS_E_STATE,
 				"the folder holds VMs of two clusters (%s and %s)",
@@ -57,8 +61,16 @@ static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 		vs_strlcpy(id, theirs, VS_UUID_LEN);
 		(*vms)++;
 	}
+	if (*vms && own)
+		return vs_err_set(err, VS_E_STATE,
+			"this cluster manages VM %s already, and the folder has VMs of another cluster id: move the VMs of one id to another folder",
+			own->name);
 	if (*vms)
 		return 0;
+	if (own)
+		return vs_err_set(err, VS_E_GONE,
+			"nothing is lost: this cluster manages all its %d VM%s of the folder",
+			managed, vs_plural((uint64_t)managed));
 	return vs_err_set(err, VS_E_GONE,
 			  "the folder has no VM that can be adopted");
 }
@@ -272,12 +284,16 @@ static int pause_all(struct vs_core *c, struct json_object *top,
 		     const char *reason, uint32_t uid, struct vs_err *err)
 {
 	char user[sizeof(((struct vs_pause *)0)->user)];
+	struct json_object *was;
 
 	if (!reason[0])
 		return vs_err_set(err, VS_E_REQUEST,
 				  "pause: expected a reason");
 	user_name(uid, user, sizeof(user));
 	vs_lock();
+	was = vs_pause_json();
+	if (was)
+		vs_jb_put(top, "replaced", was);
 	vs_pause_begin(c, user, uid, reason);
 	vs_report_pause(top);
 	vs_unlock();

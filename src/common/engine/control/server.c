@@ -234,8 +234,9 @@ static int no_such_job(const struct conn *c, struct vs_err *err)
 {
 	const char *part = c->req.name;
 
-	return vs_err_set(err, VS_E_GONE, "no such job: %u%s%s", c->req.job,
-			  !part[0] || part[0] == '+' ? "" : "_", part);
+	return vs_err_set(err, VS_E_GONE, "no such job: %u%s%s (sacct shows jobs that ended long ago)",
+			  c->req.job, !part[0] || part[0] == '+' ? "" : "_",
+			  part);
 }
 
 /* "why" of a task or a component has that as its name. */

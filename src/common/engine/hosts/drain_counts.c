@@ -20,6 +20,7 @@
 #include "engine/state/state.h"
 #include "util/json.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 #define NOWHERE "-"		/* its VM was off: it says nothing of a host */
 
@@ -83,8 +84,9 @@ static void judge(struct vs_core *c, const char *host, int nodes)
 	char why[160];
 
 	snprintf(why, sizeof(why),
-		 "operators or Slurm drained %d nodes while their VMs ran here",
-		 nodes);
+		 "operators or Slurm drained %d node%s while %s ran here",
+		 nodes, vs_plural((uint64_t)nodes),
+		 nodes == 1 ? "its VM" : "their VMs");
 	if (most && nodes >= most &&
 	    !vs_exclusion_find(VS_EXCLUDED_DRAINS, host)) {
 		vs_error("host=%s gets no VM until these nodes are resumed or an operator runs svf host resume %s: %s (HostDrainThreshold=%d)",

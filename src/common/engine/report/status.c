@@ -23,6 +23,7 @@
 #include "engine/vmspec/vmspec.h"
 #include "util/json.h"
 #include "util/mem.h"
+#include "util/name.h"
 #include "util/time.h"
 
 int64_t vs_report_epoch(int64_t mono_ms)
@@ -57,6 +58,20 @@ const char *vs_report_slurm_state(uint32_t f)
 	       f & VS_NODE_DRAIN ? "drain" :
 	       f & VS_NODE_ALLOCATED ? "allocated" :
 	       f & VS_NODE_COMPLETING ? "completing" : "idle";
+}
+
+/* As sinfo: draining while a job is there. Beside another state it follows that. */
+static void state_json(uint32_t f, struct json_object *o)
+{
+	const char *state = vs_report_slurm_state(f);
+	const char *drain = f & (VS_NODE_ALLOCATED | VS_NODE_COMPLETING) ?
+		"draining" : "drained";
+	bool alone = !strcmp(state, "drain");
+	VS_FREE char *text = vs_asprintf("%s%s%s", alone ? "" : state,
+		!alone && f & VS_NODE_DRAIN ? "+" : "",
+		f & VS_NODE_DRAIN ? drain : "");
+
+	vs_report_state(o, "node_state", text);
 }
 
 const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
@@ -117,7 +132,7 @@ static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
 
 	vs_jb_str(o, "node", n->name);
 	vs_report_state(o, "vm_state", vs_report_vm_state(c, n, vm));
-	vs_report_state(o, "node_state", vs_report_slurm_state(n->flags));
+	state_json(n->flags, o);
 	vs_report_str(o, "host", host ? host->name : NULL);
 	vs_report_str(o, "pf", h ? vs_claim_pfs(h, pfs) : NULL);
 	vs_report_str(o, "mac", vs_node_macs(n, macs));
@@ -190,17 +205,21 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 			slow = n;
 	}
 	if (slow && vs_clone_source_waits(slow))
-		snprintf(text, size, "%zu of %zu nodes are up; %s %s", up, all,
-			 slow->name, vs_clone_source_waits(slow));
+		snprintf(text, size, "%zu of %zu node%s %s up; %s %s", up, all,
+			 vs_plural(all), all == 1 ? "is" : "are", slow->name,
+			 vs_clone_source_waits(slow));
 	else if (slow)
-		snprintf(text, size, "%zu of %zu nodes are up; %s: %s%s%s", up,
-			 all, slow->name, slow->op.kind != VS_OP_NONE ?
+		snprintf(text, size, "%zu of %zu node%s %s up; %s: %s%s%s", up,
+			 all, vs_plural(all), all == 1 ? "is" : "are",
+			 slow->name, slow->op.kind != VS_OP_NONE ?
 			 vs_op_name(slow->op.kind) :
 			 slow->seen == VS_OBSERVED_ON ? "booting" :
 			 vs_action_name(slow->action),
 			 slow->retry.err.code != VS_OK ? "; last error: " : "",
 			 slow->retry.err.code != VS_OK ?
 			 slow->retry.err.text : "");
+	else if (all == 1)
+		snprintf(text, size, "its node is up");
 	else if (all)
 		snprintf(text, size, "all %zu nodes are up", all);
 }
@@ -260,7 +279,10 @@ void vs_report_why(struct vs_core *c, struct json_object *top,
 				     sizeof(text));
 	if (sees_nodes)
 		why_rows(c, top, job->job);
-	if (!text[0])
+	if (!text[0] && job->is == VS_JOB_GONE)
+		snprintf(text, sizeof(text), "the job has ended, and slurm-vsphere keeps nothing of ended jobs. SystemComment in scontrol show job %u has its hosts and PFs; sacct -j %u has its nodes",
+			 job->job, job->job);
+	else if (!text[0])
 		snprintf(text, sizeof(text), "the job has no managed node");
 	vs_jb_int(top, "job", job->job);
 	vs_jb_str(top, "state", slurm->state);
