@@ -6,12 +6,16 @@
  *
  * It reads slurm.conf by Slurm's own code and vsphere.conf by the plugins', logs in to
  * vCenter, and prints one JSON document: what was tried, step by step, and the findings
- * as `svf check` has them. It changes nothing in vCenter and writes no file.
+ * as `svf check` has them. It changes nothing in vCenter. It writes one file: a login
+ * that vCenter refused is noted for slurmctld, which would try it again at its start.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "check.h"
+#include "engine/persist/persist.h"
 #include "engine/run/run.h"
 #include "util/json.h"
 #include "util/log.h"
@@ -123,15 +127,42 @@ static const struct {
 		"look at the account's rights and at vCenter's health", NO_ANSWER },
 };
 
+/* What slurmctld's own login has in its note. */
+struct login { char *dir, *user, *file; unsigned int slurm_user; };
+
+/* As SlurmUser, also if root runs this: slurmctld has to read the file, and to
+ * remove it. StateSaveLocation may be on a share that gives root no rights. */
+static void login_note(const struct login *l, bool refused)
+{
+	uid_t own = geteuid();
+
+	if (!l->dir || (own != l->slurm_user && seteuid(l->slurm_user)))
+		return;
+	if (refused)
+		vs_login_refused(l->dir, l->user, l->file);
+	else
+		vs_login_taken(l->dir);
+	if (own != l->slurm_user && seteuid(own))
+		fprintf(stderr, "slurm-vsphere-check: seteuid: %s\n",
+			strerror(errno));
+}
+
 static int vcenter_read(struct vs_conf *conf)
 {
 	struct vs_standalone s;
 	VS_FREE char *url = vs_strdup(conf->vcenter);
+	VS_FREE char *dir = vs_strdup(conf->state_dir);
+	VS_FREE char *user = vs_strdup(conf->username ? conf->username : "");
+	VS_FREE char *file = vs_strdup(conf->password_file);
+	const struct login login = { dir, user, file, conf->password_uid };
 	struct json_object *found = vs_standalone_check(conf, &port,
 							PATIENCE_MS, &s);
 	const char *texts[VS_STEPS] = { s.about[0] ? s.about : url, s.user,
 		"each name of vsphere.conf stands for one object", NULL };
 
+	if (s.failed >= VS_STEP_LOGIN)
+		login_note(&login, s.failed == VS_STEP_LOGIN &&
+			   s.err.code == VS_E_LOGIN);
 	for (int i = 0; i < VS_STEPS && i < (int)s.failed; i++)
 		step(vcenter_steps[i].name, "ok", texts[i], NULL);
 	if (s.failed < VS_STEPS)

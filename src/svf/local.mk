@@ -21,7 +21,7 @@ src_svf_svf_SOURCES = \
 	src/svf/checks/checks.h src/svf/checks/codes.c src/svf/checks/names.c \
 	src/svf/complete.c \
 	src/svf/list/command.h src/svf/list/filter.c src/svf/list/list.h \
-	src/svf/list/near.c src/svf/list/show.c \
+	src/svf/list/near.c src/svf/list/notes.c src/svf/list/show.c \
 	src/svf/list/table.c src/svf/list/view.c \
 	src/svf/local/local.h src/svf/local/program.c \
 	src/svf/local/scrub.c src/svf/local/scrub.h \

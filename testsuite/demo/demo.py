@@ -62,7 +62,7 @@ def make_cluster():
     c = Cluster(None, nodes=8, inventory=world(
         hosts=[host(h, vfs=4) for h in HOSTS],
         vms=[foreign("somebody-elses-vm", HOSTS[0])], durations=DURATIONS))
-    c.slurm = {"SuspendTime": 8, "SuspendTimeout": 5,
+    c.slurm = {"SuspendTime": 8, "SuspendTimeout": 5, "ResumeTimeout": 1200,
                "JobSubmitPlugins": "vsphere"}
     c.vsphere = {"ShutdownGrace": 5}
     return c

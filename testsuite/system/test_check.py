@@ -19,7 +19,7 @@ T = "rhel9-ofed"
 def make_cluster():
     c = Cluster(inventory=world(hosts=4, vfs=4, roles=ROLES,
                                 permissions=LEAST), nodes=6)
-    c.vsphere = {"ShutdownGrace": 1, "BootTimeout": 60, "lines": [
+    c.vsphere = {"ShutdownGrace": 1, "BootTimeout": 30, "lines": [
         "VSphereCluster=HPC1 ResourcePool=slurm",
         "AdapterName=sriov-roce Type=sriov Network=SRIOV-ROCE-PG MTU=9000",
         "PartitionName=roce Adapter=sriov-roce Template=rhel9-ofed "

@@ -44,7 +44,7 @@ def sound(cluster):
 
 
 def conf(*lines, **top):
-    return {"ShutdownGrace": 1, "BootTimeout": 60,
+    return {"ShutdownGrace": 1, "BootTimeout": 30,
             "lines": list(lines or LINES), **top}
 
 

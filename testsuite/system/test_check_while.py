@@ -22,7 +22,7 @@ NIC = {"pci": PF0}
 
 def make_cluster():
     c = Cluster(inventory=world(hosts=2, vfs=3), nodes=4)
-    c.vsphere = {"ShutdownGrace": 2, "BootTimeout": 60}
+    c.vsphere = {"ShutdownGrace": 2, "BootTimeout": 30}
     c.slurm = {"SuspendTimeout": 3, "SchedulerParameters":
                c.scheduler_parameters + ",sched_interval=2"}
     return c
@@ -401,7 +401,7 @@ def test_hosts_that_are_no_vms_are_kept_from_power_saving(fresh):
 
 # ---- room for all at once -----------------------------------------------------
 
-TIMES = {"ShutdownGrace": 2, "BootTimeout": 60}
+TIMES = {"ShutdownGrace": 2, "BootTimeout": 30}
 SLOW = {"SuspendTimeout": 3}
 
 

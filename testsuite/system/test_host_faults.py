@@ -272,7 +272,7 @@ def test_while_the_templates_host_is_away_jobs_wait_and_no_node_pays(
     warm, new = "vm001", "vm006"
     where = template_at(cluster)
     others = [h for h in (E1, E2, E3) if h != where]
-    cluster.must("svf", "host", "drain", where, "no VM of ours there")
+    cluster.must("svf", "host", "drain", where, "no VM is there")
     held = Held(cluster, "-N1", "-w", warm).wait_running()
     held.end_well()
     assert cluster.our_vm(warm)["host"] in others
@@ -310,7 +310,7 @@ def test_a_clone_that_fails_with_its_templates_host_is_no_nodes_fault(cluster):
     and runs when the host is back; no node is down, no other host avoided."""
     new = "vm006"
     where = template_at(cluster)
-    cluster.must("svf", "host", "drain", where, "no VM of ours there")
+    cluster.must("svf", "host", "drain", where, "no VM is there")
     without_vm(cluster, new)
     before = cluster.calls("CloneVM_Task")
     cluster.do("setDuration", name="CloneVM_Task", duration="2s")

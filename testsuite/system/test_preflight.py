@@ -56,7 +56,8 @@ def look(cluster):
 
 
 def notes(cluster):
-    return cluster.svf("status").get("notes", [])
+    status = cluster.svf("status")
+    return status.get("notes", []) + [f["text"] for f in status.get("findings", [])]
 
 
 def refused(cluster, words, mend):
@@ -246,7 +247,7 @@ def test_observe_plans_with_a_read_only_account_and_changes_nothing(fresh):
     assert status["mode"] == "observe"
     assert any("for Mode=manage the account lacks privileges on Folder=slurm: "
                "VirtualMachine.Inventory.CreateFromExisting, " in n
-               for n in status["notes"])
+               for n in [f["text"] for f in status["findings"]])
     assert sum(pf["total"] for h in c.svf("hosts")["hosts"]
                for pf in h["pfs"]) == 2
     job = c.sbatch("-N2", script="srun hostname")

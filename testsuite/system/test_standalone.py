@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from cluster import wait_for
 from daemons import USERNAME
 from test_preflight import LEAST, ROLES
 from worlds import world
@@ -87,6 +88,25 @@ def test_a_wrong_password(site):
     status, step = failed(site, "login")
     assert status == 4
     assert "password" in step["text"] and USERNAME in step["text"]
+
+
+def test_a_refused_login_is_not_tried_again_by_slurmctld(site):
+    """vCenter locks an account after a few, and the password is no better since."""
+    note = site.path("state", "slurm_vsphere.login")
+    password = site.path("etc", "vcenter.password")
+    right = password.read_text()
+    password.write_text("wrong\n")
+    assert check(site)[0] == 4
+    assert note.stat().st_uid == site.path("state").stat().st_uid
+    logins = site.calls("Login")
+    site.start_slurmctld()
+    wait_for("it says so", 30, lambda: "is tried again in" in site.ctld_log())
+    assert site.calls("Login") == logins
+    site.end_slurmctld()
+    # a login that is taken ends it
+    password.write_text(right)
+    assert check(site)[0] == 0
+    assert not note.exists()
 
 
 def test_a_wrong_ca(site):

@@ -180,8 +180,8 @@ def test_on_the_same_hosts_the_others_vfs_are_foreign(pair):
         assert shared_pfs(us) == sorted(
             (h, words % ("1 VF is" if n == 1 else f"{n} VFs are"))
             for h, n in by.items())
-        assert any(f"another Slurm cluster (id {other}) uses VFs" in n
-                   for n in us.svf("status")["notes"])
+        assert any(f"another Slurm cluster (id {other}) uses VFs" in f["text"]
+                   for f in us.svf("status")["findings"])
         assert us.run("svf", "check", "pf-shared").returncode == 0
     third = a.sbatch("-N1", "-w", "vm001", "--exclusive")
     assert a.job_state(third) == "PENDING"
@@ -252,7 +252,7 @@ def test_one_slurm_cluster_runs_on_two_vsphere_clusters(fresh):
     c.run("svf", "reconcile")       # an operator has vCenter read again at once
     words = "DRS of cluster HPC2 chooses hosts automatically"
     wait_for("it is found", 60, lambda: [
-        n for n in c.svf("status").get("notes", []) if words in n])
+        f for f in c.svf("status").get("findings", []) if words in f["text"]])
     late = c.sbatch("-N1", "-w", per["HPC2"][0])
     wait_for("a job for its VM waits", 20, lambda: words in
              c.svf("why", str(late))["text"])

@@ -15,7 +15,8 @@ def reason_of(cluster, job):
 
 
 def notes(c):
-    return c.svf("status").get("notes", [])
+    status = c.svf("status")
+    return status.get("notes", []) + [f["text"] for f in status.get("findings", [])]
 
 
 # ---- how many VMs are made in an hour -----------------------------------------

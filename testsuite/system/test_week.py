@@ -289,7 +289,7 @@ def test_a_vm_that_slurm_keeps_on_is_not_reclaimed(fresh):
     c = two_kinds(fresh, SuspendExcNodes="vm001")
     wait_for("operators are told", 10, lambda: "keep 1 node on: once up, "
              "their VMs keep 1 VF that" in c.ctld_log())
-    assert [n for n in c.svf("status")["notes"] if "SuspendExcNodes" in n]
+    assert [f for f in c.svf("status")["findings"] if "SuspendExcNodes" in f["text"]]
     c.wait_job(c.sbatch("-N2", "-p", "one"), 60)
     host = host_of(c, "vm001")
     c.wait_job(c.sbatch("-N1", "-p", "two"), 90)

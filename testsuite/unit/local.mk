@@ -242,7 +242,8 @@ testsuite_unit_test_port_CFLAGS = $(AM_CFLAGS) $(IBVERBS_CFLAGS)
 testsuite_unit_test_svf_plan_SOURCES = testsuite/unit/test_svf_plan.c \
 	src/svf/verbs/sbatch.c
 testsuite_unit_test_svf_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-svf_top = src/svf/map/xml.c src/svf/list/table.c src/svf/rpc/clean.c \
+svf_top = src/svf/map/xml.c src/svf/list/notes.c src/svf/list/table.c \
+	src/svf/rpc/clean.c \
 	src/svf/top/cells.c \
 	src/svf/top/draw.c src/svf/top/hosts.c src/svf/top/line.c \
 	src/svf/top/model.c src/svf/top/search.c src/svf/top/side.c \

@@ -479,7 +479,7 @@ static const char *timeouts(const char *partitions)
 static void timeouts_are_those_of_the_vms(void **state)
 {
 	static const struct { const char *name; int resume, suspend; } rows[] = {
-		{ "vm1", 900, 60 }, { "vm2", 600, 50 }, { "vm3", 300, 10 },
+		{ "vm1", 1800, 60 }, { "vm2", 1200, 50 }, { "vm3", 300, 10 },
 		{ "metal", 30, 5 },
 	};
 
@@ -497,15 +497,15 @@ static void timeouts_are_those_of_the_vms(void **state)
 	stage_partition("eth", "12", false);
 	assert_string_equal(timeouts("roce"), "");
 	assert_string_equal(timeouts("roce,eth"),
-			    "300, ResumeTimeout=600; 10, SuspendTimeout=50; ");
+			    "300, ResumeTimeout=1200; 10, SuspendTimeout=50; ");
 	assert_string_equal(timeouts("gone"),
-			    "60, ResumeTimeout=600; 30, SuspendTimeout=50; ");
+			    "60, ResumeTimeout=1200; 30, SuspendTimeout=50; ");
 	/* Before power saving has begun. */
 	for (int i = 0; i < node_record_count; i++)
 		node_record_table_ptr[i]->resume_timeout =
 			node_record_table_ptr[i]->suspend_timeout = NO_VAL16;
 	assert_string_equal(timeouts("roce"),
-			    "60, ResumeTimeout=600; 30, SuspendTimeout=50; ");
+			    "60, ResumeTimeout=1200; 30, SuspendTimeout=50; ");
 }
 
 static void memlock_found(void *arg, enum vs_check code, const char *is,

@@ -268,6 +268,33 @@ static void json_is_the_whole_answer_after_a_meta_block(void **state)
 	assert_int_equal(out[0], '{');
 }
 
+/* Their texts are svf check's: here they would stand before each answer. */
+static void findings_are_one_line_of_other_verbs(void **state)
+{
+#define FOUND(stops) "{\"text\":\"the account has privileges\",\"stops_jobs\":" stops "}"
+	static const struct { const char *found, *line; } t[] = {
+		{ FOUND("false"), "1 finding about vCenter: see svf check" },
+		{ FOUND("true"), "1 finding about vCenter keeps jobs pending: see svf check" },
+		{ FOUND("true") "," FOUND("true"), "2 findings about vCenter keep jobs pending: see svf check" },
+		{ FOUND("true") "," FOUND("false"), "2 findings about vCenter, one of which keeps jobs pending: see svf check" },
+		{ FOUND("false") "," FOUND("false"), "2 findings about vCenter: see svf check" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < VS_COUNT(t); i++) {
+		VS_FREE char *text = vs_asprintf(
+			"{\"up\":true,\"mode\":\"manage\",\"findings\":[%s]}",
+			t[i].found);
+		VS_FREE char *says = vs_asprintf("note: %s\n", t[i].line);
+
+		stage_report_text[STATUS] = text;
+		assert_int_equal(svf("status"), 0);
+		assert_string_equal(errs, says);
+		assert_null(strstr(out, "privileges"));
+		stage_report_text[STATUS] = NULL;
+	}
+}
+
 static void names_from_vcenter_cannot_steer_the_terminal(void **state)
 {
 	(void)state;
@@ -511,6 +538,7 @@ int main(void)
 		T(status_is_one_line_per_fact),
 		T(a_pause_is_ordered_shown_and_ended),
 		T(json_is_the_whole_answer_after_a_meta_block),
+		T(findings_are_one_line_of_other_verbs),
 		T(names_from_vcenter_cannot_steer_the_terminal),
 		T(a_report_of_many_parts_arrives),
 		T(an_answer_that_is_no_object_is_an_error),

@@ -266,6 +266,48 @@ static void hosts_are_sorted_by_what_one_looks_for(void **state)
 	top_model_free(m);
 }
 
+/* Each sign, and no other; all of them fit below the picture. */
+static void signs_that_are_shown_are_explained(void **state)
+{
+	static const char text[] =
+"{\"at\":1789000000,\"hosts\":{\"hosts\":["
+"{\"host\":\"h1\",\"state\":\"up\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":9,"
+"\"ours\":3,\"held\":2,\"foreign\":1,\"suspect\":1,\"free\":2}]},"
+"{\"host\":\"h2\",\"state\":\"quarantined\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":1,\"free\":1}]},"
+"{\"host\":\"h3\",\"state\":\"drained\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":1,\"free\":1}]},"
+"{\"host\":\"h4\",\"state\":\"unknown\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":1}]}]},"
+"\"nodes\":{\"nodes\":["
+"{\"node\":\"vm1\",\"vm_state\":\"on\",\"host\":\"h1\",\"pf\":\"" PF0 "\",\"job\":7},"
+"{\"node\":\"vm2\",\"vm_state\":\"off\",\"host\":\"h1\",\"pf\":\"" PF0 "\",\"job\":7},"
+"{\"node\":\"vm3\",\"vm_state\":\"on\",\"host\":\"h1\",\"pf\":\"" PF0 "\"},"
+"{\"node\":\"vm4\",\"vm_state\":\"on\",\"slurm_state\":\"allocated\","
+"\"host\":\"h1\",\"pf\":\"" PF0 "\"}]},"
+"\"jobs\":{\"jobs\":[{\"job\":7,\"id\":\"7\",\"uid\":0,\"state\":\"RUNNING\","
+"\"vfs\":2,\"nodes\":[\"vm1\",\"vm2\"]}]},\"status\":{\"up\":true}}";
+	struct top_model *m = model_of(text, NULL);
+	struct top_view v = { .rows = 24, .cols = 80, .interval = 2 };
+	struct top_lines out = { 0 }, all = { .width = 80 };
+
+	(void)state;
+	drawn(m, &v, &out);
+	assert_true(shows(&out, "Aa=*+#!.."));
+	for (int i = 0; i < TOP_USES; i++)
+		if (!shows(&out, top_uses[i].legend))
+			fail_msg("%s", top_uses[i].legend);
+	assert_true(shows(&out, "A-Z job with this letter  a-z its VM is not on yet"));
+	top_legend_lines(m, false, &all);
+	assert_int_equal(all.n, 1 + TOP_USES);
+	assert_true(shows(&all, "  ?    can't be counted now"));
+	top_lines_free(&all);
+	top_model_free(m);
+	m = many(3);
+	drawn(m, &v, &out);
+	assert_true(shows(&out, ". free"));
+	assert_false(shows(&out, top_uses[TOP_FOREIGN].legend));
+	top_lines_free(&out);
+	top_model_free(m);
+}
+
 static void pause_help_and_quit_do_what_they_say(void **state)
 {
 	struct top_model *m = many(3);
@@ -314,6 +356,7 @@ int main(void)
 		cmocka_unit_test(all_of_a_thousand_hosts_can_be_reached),
 		cmocka_unit_test(a_host_or_job_is_found),
 		cmocka_unit_test(hosts_are_sorted_by_what_one_looks_for),
+		cmocka_unit_test(signs_that_are_shown_are_explained),
 		cmocka_unit_test(pause_help_and_quit_do_what_they_say),
 	};
 

@@ -264,9 +264,16 @@ static uint16_t least_timeout(const struct vs_slurm_bounds *b, bool resume)
 	return resume ? slurm_conf.resume_timeout : slurm_conf.suspend_timeout;
 }
 
+/* While a VM is not on, vs_slurm_nodes_boot_push() leaves its node half of ResumeTimeout,
+ * and that half has to cover the boot. Slurm keeps 16 bits. */
+static int resume_needed(const struct vs_slurm_bounds *b)
+{
+	return MIN(2 * b->boot_timeout_s, NO_VAL16 - 1);
+}
+
 static bool short_resume(const struct vs_slurm_bounds *b)
 {
-	return b && least_timeout(b, true) < b->boot_timeout_s;
+	return b && least_timeout(b, true) < resume_needed(b);
 }
 
 static bool short_suspend(const struct vs_slurm_bounds *b)
@@ -404,7 +411,7 @@ static void value_of(enum value which, const struct vs_slurm_bounds *b, char *ou
 static char *should_be(const struct row *r, const struct vs_slurm_bounds *b)
 {
 	if (r->is == RESUME_TIMEOUT)
-		return vs_asprintf("ResumeTimeout=%d", b->boot_timeout_s);
+		return vs_asprintf("ResumeTimeout=%d", resume_needed(b));
 	if (r->is == SUSPEND_TIMEOUT)
 		return vs_asprintf("SuspendTimeout=%d", b->shutdown_grace_s);
 	return vs_strdup(r->should);

@@ -83,8 +83,11 @@ void svf_filter_apply(const struct svf *s, const struct svf_filter *f,
  * after the copy. */
 char **svf_filter_names(const struct svf *s, const struct svf_filter *f,
 			struct svf *copy);
-/* The "notes" of a report, on stderr. */
+/* The "notes" of a report, and one line for its "findings", on stderr. */
 void svf_print_notes(struct vs_jdoc *doc);
+/* "2 findings about vCenter, 1 of which keeps jobs pending: see svf check", of an answer.
+ * NULL: it has none. The caller frees it. */
+char *svf_findings_line(struct vs_j answer);
 
 /* ---- view.c: which columns, in which order ------------------------------- */
 struct svf_pick {

@@ -148,14 +148,3 @@ int svf_show_list(const struct svf *s, const struct svf_listing *l,
 	vs_jdoc_free(&doc);
 	return rc ? rc : unknown;
 }
-
-void svf_print_notes(struct vs_jdoc *doc)
-{
-	struct vs_j notes = vs_j_opt(vs_j_root(doc), "notes");
-
-	for (size_t i = 0; i < vs_j_len(notes); i++) {
-		VS_FREE char *s = vs_strdup(vs_j_str(vs_j_at(notes, i)));
-
-		fprintf(stderr, "note: %s\n", svf_clean(s));
-	}
-}

@@ -96,7 +96,7 @@ static void map_text(const struct top_model *m, FILE *f, bool colour)
 	top_line_new(&out);
 	top_job_lines(m, &v, &out);
 	top_line_new(&out);
-	top_legend_lines(&out);
+	top_legend_lines(m, false, &out);
 	for (size_t i = 0; i < out.n; i++)
 		print_line(f, &out.l[i], colour);
 	top_lines_free(&out);

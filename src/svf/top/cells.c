@@ -15,20 +15,26 @@
 #include "util/mem.h"
 
 const struct top_use_row top_uses[TOP_USES] = {
-	[TOP_JOB] = { 'A', "job", "in use by the job of that letter" },
-	[TOP_MAKING] = { 'a', "coming",
+	[TOP_JOB] = { 'A', "job", "job with this letter",
+		"in use by the job of that letter" },
+	[TOP_MAKING] = { 'a', "coming", "its VM is not on yet",
 		"reserved for the job of that letter, whose VM isn't on yet" },
-	[TOP_IDLE] = { '=', "idle", "in use by a VM of this Slurm that has no job" },
-	[TOP_HIDDEN] = { '*', "hidden",
-		"in use by a VM of this Slurm; you may not see its job" },
-	[TOP_HELD] = { '+', "held", "reserved for a node whose VM isn't on yet" },
-	[TOP_FOREIGN] = { '#', "foreign", "in use by another VM" },
-	[TOP_SUSPECT] = { '!', "doubtful", "in use by a VM of unverified ownership" },
-	[TOP_FREE] = { '.', "free", "free" },
-	[TOP_BARRED] = { '-', "barred", "free, but VMs are kept away from it" },
-	[TOP_QUARANTINED] = { 'x', "quarantined",
+	[TOP_IDLE] = { '=', "idle", "VM without a job",
+		"in use by a VM of this Slurm that has no job" },
+	[TOP_HIDDEN] = { '*', "hidden", "job without a letter",
+		"in use by a VM of this Slurm; its job is not shown" },
+	[TOP_HELD] = { '+', "reserved", "reserved",
+		"reserved for a node whose VM isn't on yet" },
+	[TOP_FOREIGN] = { '#', "foreign", "other VM", "in use by another VM" },
+	[TOP_SUSPECT] = { '!', "unverified", "unverified VM",
+		"in use by a VM of unverified ownership" },
+	[TOP_FREE] = { '.', "free", "free", "free" },
+	[TOP_BARRED] = { '-', "blocked", "free, but blocked",
+		"free, but VMs are kept away from it" },
+	[TOP_QUARANTINED] = { 'x', "quarantined", "free, host quarantined",
 		"free, but its host is quarantined" },
-	[TOP_UNKNOWN] = { '?', "unknown", "can't be counted now" },
+	[TOP_UNKNOWN] = { '?', "unknown", "not known now",
+		"can't be counted now" },
 };
 
 char top_cell_char(const struct top_model *m, const struct top_cell *c)

@@ -11,6 +11,7 @@
 #include "util/mem.h"
 
 #define ROWS_MIN 10
+#define ROWS_LEGEND 18		/* below that the signs have one line */
 #define COLS_MIN 40
 #define WIDE 130		/* columns from which things stand side by side */
 #define SIDE_MAX 76
@@ -266,6 +267,24 @@ static void fill(struct top_lines *out, int rows)
 		top_line_new(out);
 }
 
+/* The signs that are shown are explained below it. */
+static void picture(const struct top_model *m, struct top_view *v,
+		    struct top_lines *out)
+{
+	struct top_lines legend = { .width = v->cols };
+	int rows;
+
+	top_legend_lines(m, true, &legend);
+	top_lines_cut(&legend, v->rows < ROWS_LEGEND ? 1 : (size_t)v->rows / 6);
+	rows = v->rows - (int)out->n - 1 - (int)legend.n;
+	if (v->cols >= WIDE)
+		draw_wide(m, v, out, rows);
+	else
+		draw_narrow(m, v, out, rows);
+	take_lines(out, &legend, 0, (int)legend.n);
+	top_lines_free(&legend);
+}
+
 void top_draw(const struct top_model *m, struct top_view *v,
 	      struct top_lines *out)
 {
@@ -289,13 +308,7 @@ void top_draw(const struct top_model *m, struct top_view *v,
 	} else if (!m) {
 		top_put(top_line_new(out), TOP_PLAIN, "slurmctld is asked ...");
 	} else {
-		int rows = v->rows - (int)out->n - 2;
-
-		if (v->cols >= WIDE)
-			draw_wide(m, v, out, rows);
-		else
-			draw_narrow(m, v, out, rows);
-		top_legend_lines(out);
+		picture(m, v, out);
 	}
 	top_lines_cut(out, (size_t)v->rows - 1);
 	fill(out, v->rows - 1);

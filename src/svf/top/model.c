@@ -218,24 +218,36 @@ static void engine_read(struct top_engine *e, struct vs_j st)
 	e->clones_max = number(st, "clones_max");
 }
 
-/* Those of all answers, each once. */
+/* Each once. */
+static void note_add(struct top_model *m, const char *text)
+{
+	VS_FREE char *s = vs_strdup(text);
+	size_t k = 0;
+
+	svf_clean(s);
+	while (k < m->nnotes && strcmp(m->notes[k], s))
+		k++;
+	if (k < m->nnotes)
+		return;
+	m->notes = vs_realloc(m->notes, m->nnotes + 1, sizeof(*m->notes));
+	m->notes[m->nnotes++] = vs_strdup(s);
+}
+
 static void notes_read(struct top_model *m, struct vs_j of)
 {
 	struct vs_j list = vs_j_opt(of, "notes");
 
-	for (size_t i = 0; i < vs_j_len(list) && i < 50; i++) {
-		VS_FREE char *s = vs_strdup(vs_j_str(vs_j_at(list, i)));
-		size_t k = 0;
+	for (size_t i = 0; i < vs_j_len(list) && i < 50; i++)
+		note_add(m, vs_j_str(vs_j_at(list, i)));
+}
 
-		svf_clean(s);
-		while (k < m->nnotes && strcmp(m->notes[k], s))
-			k++;
-		if (k < m->nnotes)
-			continue;
-		m->notes = vs_realloc(m->notes, m->nnotes + 1,
-				      sizeof(*m->notes));
-		m->notes[m->nnotes++] = vs_strdup(s);
-	}
+/* Of the status alone: the other answers have some of the same. */
+static void findings_read(struct top_model *m, struct vs_j status)
+{
+	VS_FREE char *line = svf_findings_line(status);
+
+	if (line)
+		note_add(m, line);
 }
 
 struct top_model *top_model_new(struct vs_jdoc *doc,
@@ -259,6 +271,7 @@ struct top_model *top_model_new(struct vs_jdoc *doc,
 	top_cells(m, hosts, vs_j_opt(vs_j_opt(top, "nodes"), "nodes"));
 	notes_read(m, vs_j_opt(top, "status"));
 	notes_read(m, vs_j_opt(top, "hosts"));
+	findings_read(m, vs_j_opt(top, "status"));
 	return m;
 }
 

@@ -218,14 +218,58 @@ void top_job_lines(const struct top_model *m, const struct top_view *v,
 
 /* ---- what the signs mean --------------------------------------------------------- */
 
-void top_legend_lines(struct top_lines *out)
+/* A job without a letter has the sign of those that may not be seen. */
+static int use_shown(const struct top_model *m, const struct top_cell *c)
 {
-	struct top_line *l = top_line_new(out);
+	bool letter = c->job >= 0 && m->jobs[c->job].letter;
 
+	return c->use == TOP_JOB && !letter ? TOP_HIDDEN :
+	       c->use == TOP_MAKING && !letter ? TOP_HELD : c->use;
+}
+
+static void uses_count(const struct top_model *m, int shown[TOP_USES])
+{
+	for (size_t i = 0; i < m->nhosts; i++)
+		for (int k = 0; k < m->hosts[i].npfs; k++)
+			for (int n = 0; n < m->hosts[i].pfs[k].ncells; n++)
+				shown[use_shown(m, &m->hosts[i].pfs[k].cells[n])]++;
+}
+
+/* "A-Z" for the letters of jobs. */
+static char *sign_of(int use)
+{
+	char ch = top_uses[use].ch;
+
+	return use == TOP_JOB || use == TOP_MAKING ?
+		vs_asprintf("%c-%c", ch, ch + 25) : vs_asprintf("%c", ch);
+}
+
+void top_legend_lines(const struct top_model *m, bool brief, struct top_lines *out)
+{
+	struct top_line *l = NULL;
+	int shown[TOP_USES] = { 0 };
+
+	uses_count(m, shown);
+	if (!brief)
+		top_put(top_line_new(out), TOP_HEAD, "SIGNS: each is a VF, or a device that VMs get whole");
 	for (int i = 0; i < TOP_USES; i++) {
-		top_put(l, TOP_HEAD, "%s%c", i ? " " : "", top_uses[i].ch);
-		if (i != TOP_UNKNOWN)	/* a line of 80 is full without it */
-			top_put(l, TOP_DIM, "%s", top_uses[i].brief);
+		VS_FREE char *sign = sign_of(i);
+		int len = (int)strlen(sign) + 1 + top_width(top_uses[i].legend);
+
+		if (!shown[i])
+			continue;
+		if (!brief) {
+			l = top_line_new(out);
+			top_put(l, TOP_HEAD, "  %-3s  ", sign);
+			top_put(l, TOP_PLAIN, "%s", top_uses[i].what);
+			continue;
+		}
+		if (!l || (out->width > 0 && l->n + 2 + len > out->width))
+			l = top_line_new(out);
+		else
+			top_put(l, TOP_PLAIN, "  ");
+		top_put(l, TOP_HEAD, "%s ", sign);
+		top_put(l, TOP_DIM, "%s", top_uses[i].legend);
 	}
 }
 
@@ -246,8 +290,9 @@ void top_help_lines(struct top_lines *out)
 	top_put(top_line_new(out), TOP_HEAD, "A cell is a VF, or a device that VMs get whole:");
 	for (int i = 0; i < TOP_USES; i++) {
 		struct top_line *l = top_line_new(out);
+		VS_FREE char *sign = sign_of(i);
 
-		top_put(l, TOP_HEAD, "  %c  ", top_uses[i].ch);
+		top_put(l, TOP_HEAD, "  %-3s  ", sign);
 		top_put(l, TOP_PLAIN, "%s", top_uses[i].what);
 	}
 	top_put(top_line_new(out), TOP_HEAD, "Keys:");

@@ -29,7 +29,8 @@ enum top_use {
 };
 struct top_use_row {
 	char ch;		/* of a VF; a job's letter is its own */
-	const char *brief;	/* of the legend below the picture */
+	const char *brief;	/* of the sums: "3 reserved" */
+	const char *legend;	/* of svf top's last lines */
 	const char *what;
 };
 extern const struct top_use_row top_uses[TOP_USES];
@@ -199,7 +200,8 @@ char *top_counts(int vfs, int devices);
 void top_sum_lines(const struct top_model *m, struct top_lines *out);
 void top_job_lines(const struct top_model *m, const struct top_view *v,
 		   struct top_lines *out);
-void top_legend_lines(struct top_lines *out);	/* in brief */
+/* What each sign means that a cell of m has: in brief side by side, or a line each. */
+void top_legend_lines(const struct top_model *m, bool brief, struct top_lines *out);
 void top_help_lines(struct top_lines *out);
 
 /* draw.c */

@@ -12,28 +12,41 @@
 #include "util/json.h"
 
 /* What concerns the account alone is for operators. */
-void vs_report_notes(struct vs_core *c, struct json_object *top, bool operators)
+static void findings_json(struct json_object *top, bool operators)
 {
-	const char *blocked = vs_query_blocked(c);
-	struct json_object *arr = vs_jb_arr();
-	bool some = blocked != NULL;
+	struct json_object *arr = NULL;
 	size_t n;
 	const struct vs_finding *found = vs_findings(&n);
 
-	if (blocked && blocked != c->unserved && blocked != c->blocked)
-		vs_jb_add_str(arr, blocked);
 	for (size_t i = 0; i < n; i++) {
 		const struct vs_finding *f = &found[i];
+		struct json_object *o;
 
 		if (f->stops == VS_STOPS_NOTHING && !operators)
 			continue;
-		vs_jb_add_str(arr, f->text);
-		some = true;
+		o = vs_jb_obj(NULL);
+		vs_jb_str(o, "text", f->text);
+		vs_jb_bool(o, "stops_jobs", f->stops == VS_STOPS_JOBS ||
+			   f->stops == VS_STOPS_ALL);
+		if (!arr)
+			arr = vs_jb_arr();
+		vs_jb_add(arr, o);
 	}
-	if (some)
+	if (arr)
+		vs_jb_put(top, "findings", arr);
+}
+
+void vs_report_notes(struct vs_core *c, struct json_object *top, bool operators)
+{
+	const char *blocked = vs_query_blocked(c);
+	struct json_object *arr;
+
+	if (blocked && blocked != c->unserved && blocked != c->blocked) {
+		arr = vs_jb_arr();
+		vs_jb_add_str(arr, blocked);
 		vs_jb_put(top, "notes", arr);
-	else
-		vs_jb_free(arr);
+	}
+	findings_json(top, operators);
 }
 
 /* VMs in our folder that carry a mark and fail a test: listed, never touched. */

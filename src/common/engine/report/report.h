@@ -66,6 +66,10 @@
  *     "memory_mb_total": 524288, "memory_mb_free": 262144,
  *     "vms_managed": 2, "vms_foreign": 5
  *   } ],
+ *   "findings": [ {			in hosts, nodes, jobs, plan, status, reconcile
+ *     "text": "DRS of ...", (*)	and clone sources: what the preflight has found
+ *     "stops_jobs": true (*)
+ *   } ],
  *   "notes": [ "text", ... ]		what holds for all: "vCenter is not
  *					reachable since ...", "observe mode"
  * }

@@ -290,8 +290,8 @@ FOUND(SLURM_CLOUD, "slurm-private-data", WARNING, "slurm.conf",
 	"PrivateData=cloud is missing",
 	"sinfo hides nodes that are powered down.")
 FOUND(SLURM_RESUME_TIMEOUT, "slurm-resume-timeout", WARNING, "slurm.conf",
-	"ResumeTimeout is shorter than BootTimeout of vsphere.conf",
-	"Slurm sets a node DOWN while its VM may still boot.")
+	"ResumeTimeout is shorter than twice BootTimeout of vsphere.conf",
+	"Half of ResumeTimeout is left for the boot if vCenter is away: Slurm sets the node DOWN while its VM may still boot.")
 FOUND(SLURM_SUSPEND_TIMEOUT, "slurm-suspend-timeout", WARNING, "slurm.conf",
 	"SuspendTimeout is shorter than ShutdownGrace of vsphere.conf",
 	"Slurm allocates a node while its guest still shuts down, and the job has to wait.")
