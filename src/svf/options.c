@@ -249,6 +249,17 @@ static int words_read(struct svf_line *l, int argc, char **argv)
 	return 0;
 }
 
+static int no_verb(const char *word)
+{
+	struct svf_near near = { .word = word };
+	VS_FREE char *hint = NULL;
+
+	for (const struct svf_verb *const *v = svf_verbs; *v; v++)
+		svf_near_try(&near, (*v)->name);
+	hint = svf_near_hint(&near);
+	return svf_wrong(NULL, "there is no verb '%s'%s", word, hint);
+}
+
 /* svf help [VERB] */
 static int help_read(struct svf_line *l)
 {
@@ -258,7 +269,7 @@ static int help_read(struct svf_line *l)
 	if (l->s.argc && !(l->v = svf_verb_named(l->s.argv[0]))) {
 		if (removed_said(l->s.argv[0]))
 			return svf_try();
-		return svf_wrong(NULL, "there is no verb '%s'", l->s.argv[0]);
+		return no_verb(l->s.argv[0]);
 	}
 	l->help = true;
 	return 0;
@@ -277,7 +288,7 @@ int svf_line_read(struct svf_line *l, int argc, char **argv)
 		return help_read(l);
 	if (word && !l->v)
 		return removed_said(word) ? svf_try() :
-			svf_wrong(NULL, "there is no verb '%s'", word);
+			no_verb(word);
 	if (l->v)
 		snprintf(l->command, sizeof(l->command), "svf %s%s%s",
 			 l->v->name, l->v->words && l->s.argc ? " " : "",

@@ -444,7 +444,7 @@ static void nothing_lost_is_nothing_to_adopt(void **state)
 	bring_up(7, "vm1");
 	assert_null(vs_core_request("adopt", "", "", 0, &err));
 	assert_int_equal(err.code, VS_E_GONE);
-	assert_string_equal(err.text, "nothing is lost: this cluster manages all its 1 VM of the folder");
+	assert_string_equal(err.text, "nothing is lost: each VM in the folder belongs to this cluster");
 }
 
 /* Objects of findings that are not there yet: svf check refuses all other words. */

@@ -41,7 +41,6 @@ static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 		   struct vs_err *err)
 {
 	const struct vs_vm *own = NULL;
-	int managed = 0;
 
 	*vms = 0;
 	for (struct vs_vm *vm = c->inv.vms; vm; vm = vm->hh.next) {
@@ -51,7 +50,6 @@ static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 			continue;
 		if (!strcmp(theirs, c->cluster_id)) {
 			own = vm;
-			managed++;
 			continue;
 		}
 		if (*vms && strcmp(theirs, id))
@@ -69,8 +67,7 @@ static int lost_id(struct vs_core *c, char id[VS_UUID_LEN], int *vms,
 		return 0;
 	if (own)
 		return vs_err_set(err, VS_E_GONE,
-			"nothing is lost: this cluster manages all its %d VM%s of the folder",
-			managed, vs_plural((uint64_t)managed));
+			"nothing is lost: each VM in the folder belongs to this cluster");
 	return vs_err_set(err, VS_E_GONE,
 			  "the folder has no VM that can be adopted");
 }
