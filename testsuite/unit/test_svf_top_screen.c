@@ -271,17 +271,15 @@ static void signs_that_are_shown_are_explained(void **state)
 {
 	static const char text[] =
 "{\"at\":1789000000,\"hosts\":{\"hosts\":["
-"{\"host\":\"h1\",\"state\":\"up\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":9,"
-"\"ours\":3,\"held\":2,\"foreign\":1,\"suspect\":1,\"free\":2}]},"
-"{\"host\":\"h2\",\"state\":\"quarantined\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":1,\"free\":1}]},"
-"{\"host\":\"h3\",\"state\":\"drained\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":1,\"free\":1}]},"
-"{\"host\":\"h4\",\"state\":\"unknown\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":1}]}]},"
+"{\"host\":\"h1\",\"state\":\"UP\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":9,"
+"\"managed\":3,\"reserved\":2,\"foreign\":1,\"unverified\":1,\"free\":2}]},"
+"{\"host\":\"h2\",\"state\":\"QUARANTINED\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":1,\"free\":1}]},"
+"{\"host\":\"h3\",\"state\":\"DRAINED\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":1,\"free\":1}]},"
+"{\"host\":\"h4\",\"state\":\"UNKNOWN\",\"pfs\":[{\"pci\":\"" PF0 "\",\"total\":1}]}]},"
 "\"nodes\":{\"nodes\":["
-"{\"node\":\"vm1\",\"vm_state\":\"on\",\"host\":\"h1\",\"pf\":\"" PF0 "\",\"job\":7},"
-"{\"node\":\"vm2\",\"vm_state\":\"off\",\"host\":\"h1\",\"pf\":\"" PF0 "\",\"job\":7},"
-"{\"node\":\"vm3\",\"vm_state\":\"on\",\"host\":\"h1\",\"pf\":\"" PF0 "\"},"
-"{\"node\":\"vm4\",\"vm_state\":\"on\",\"slurm_state\":\"allocated\","
-"\"host\":\"h1\",\"pf\":\"" PF0 "\"}]},"
+"{\"node\":\"vm1\",\"vm_state\":\"ON\",\"host\":\"h1\",\"pf\":\"" PF0 "\",\"job\":7},"
+"{\"node\":\"vm2\",\"vm_state\":\"OFF\",\"host\":\"h1\",\"pf\":\"" PF0 "\",\"job\":7},"
+"{\"node\":\"vm3\",\"vm_state\":\"ON\",\"host\":\"h1\",\"pf\":\"" PF0 "\"}]},"
 "\"jobs\":{\"jobs\":[{\"job\":7,\"id\":\"7\",\"uid\":0,\"state\":\"RUNNING\","
 "\"vfs\":2,\"nodes\":[\"vm1\",\"vm2\"]}]},\"status\":{\"up\":true}}";
 	struct top_model *m = model_of(text, NULL);
