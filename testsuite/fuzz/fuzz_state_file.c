@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	if (!c->conf)
 		c->conf = vs_conf_new();
-	c->conf->health_drains = (int)(size % 3);
+	c->conf->host_drain_threshold = (int)(size % 3);
 	c->nodes = nodes;
 	c->nnodes = VS_COUNT(nodes);
 	vs_state_file_read_done(false);

@@ -335,7 +335,7 @@ int stage_start(void)
 {
 	char cluster[] = STAGE_CLUSTER;
 	struct vs_conf conf = {
-		.control_addr = "127.0.0.1", .munge_socket = stage_socket,
+		.svf_listen_addr = "127.0.0.1", .munge_socket = stage_socket,
 		.state_dir = stage_dir, .password_uid = 12345,
 		.slurm.cluster = cluster,
 	};

@@ -226,7 +226,7 @@ STAGE struct vs_conf *conf_make(int nodes, const char *retention,
 
 	conf->vcenter = vs_strdup("https://vc");
 	vs_str_replace(&conf->mode, "manage");
-	conf->oversubscribe_names = true;
+	conf->allow_more_nodes_than_vfs = true;
 	conf->nadapters = conf->npartitions = conf->nclusters = 1;
 	conf->adapters = vs_calloc(1, sizeof(*conf->adapters));
 	conf->adapters[0].name = vs_strdup("sriov-roce");

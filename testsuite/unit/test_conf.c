@@ -58,15 +58,15 @@ static void every_value_of_a_right_file_is_read(void **state)
 	assert_string_equal(c->datastore, "vsan");
 	assert_string_equal(c->placement, "pack");
 	assert_string_equal(c->mode, "manage");
-	assert_true(c->oversubscribe_names);
+	assert_true(c->allow_more_nodes_than_vfs);
 	assert_true(c->verify_tls);
-	assert_string_equal(c->control_addr, "10.0.0.1");
-	assert_int_equal(c->control_port, 7000);
-	assert_int_equal(c->provision_max, 3);
-	assert_int_equal(c->power_max, 4);
-	assert_int_equal(c->host_max, 5);
+	assert_string_equal(c->svf_listen_addr, "10.0.0.1");
+	assert_int_equal(c->svf_port, 7000);
+	assert_int_equal(c->max_provision_ops, 3);
+	assert_int_equal(c->max_power_ops, 4);
+	assert_int_equal(c->max_ops_per_host, 5);
 	assert_int_equal(c->boot_timeout_s, 60);
-	assert_int_equal(c->prolog_timeout_s, 61);
+	assert_int_equal(c->provision_timeout_s, 61);
 	assert_int_equal(c->shutdown_grace_s, 0);
 	assert_string_equal(c->munge_socket, "/run/m.sock");
 	assert_int_equal(c->nadapters, 3);
@@ -106,14 +106,14 @@ static void what_is_not_given_has_its_default(void **state)
 	assert_non_null(c);
 	assert_string_equal(c->placement, "balance");
 	assert_string_equal(c->mode, "observe");
-	assert_false(c->oversubscribe_names);
-	assert_string_equal(c->control_addr, "127.0.0.1");
-	assert_int_equal(c->control_port, 6828);
-	assert_int_equal(c->provision_max, 20);
-	assert_int_equal(c->power_max, 50);
-	assert_int_equal(c->host_max, 8);
+	assert_false(c->allow_more_nodes_than_vfs);
+	assert_string_equal(c->svf_listen_addr, "127.0.0.1");
+	assert_int_equal(c->svf_port, 6828);
+	assert_int_equal(c->max_provision_ops, 20);
+	assert_int_equal(c->max_power_ops, 50);
+	assert_int_equal(c->max_ops_per_host, 8);
 	assert_int_equal(c->boot_timeout_s, 600);
-	assert_int_equal(c->prolog_timeout_s, 3600);
+	assert_int_equal(c->provision_timeout_s, 3600);
 	assert_int_equal(c->shutdown_grace_s, 30);
 	assert_int_equal(c->prefetch.window_s, 600);
 	assert_int_equal(c->prefetch.grace_s, 300);
@@ -553,8 +553,8 @@ static void an_included_file_is_read_in_the_place_of_its_line(void **state)
 	assert_int_equal(c->nadapters, 3);
 	assert_int_equal(c->npartitions, 2);
 	assert_string_equal(c->partitions[1].retention, "power_off");
-	assert_int_equal(c->host_max, 5);
-	assert_int_equal(c->power_max, 7);
+	assert_int_equal(c->max_ops_per_host, 5);
+	assert_int_equal(c->max_power_ops, 7);
 }
 
 static void included_refused(const char *line, const char *file, int at,

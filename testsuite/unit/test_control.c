@@ -723,7 +723,7 @@ static void many_at_once_are_all_served(void **state)
 static void a_busy_port_or_a_bad_address_is_said_clearly(void **state)
 {
 	char want[64];
-	struct vs_conf conf = { .control_addr = "127.0.0.1",
+	struct vs_conf conf = { .svf_listen_addr = "127.0.0.1",
 				.munge_socket = stage_socket };
 	struct vs_err err = { 0 };
 	struct sockaddr_storage sa;
@@ -736,14 +736,14 @@ static void a_busy_port_or_a_bad_address_is_said_clearly(void **state)
 	other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(listen(other, 1), 0);
 	assert_int_equal(getsockname(other, (struct sockaddr *)&sa, &len), 0);
-	conf.control_port = __builtin_bswap16(*(uint16_t *)sa.__ss_padding);
+	conf.svf_port = __builtin_bswap16(*(uint16_t *)sa.__ss_padding);
 	snprintf(want, sizeof(want), "SvfPort=%d: cannot listen: Address "
-		 "already in use", conf.control_port);
+		 "already in use", conf.svf_port);
 	assert_int_equal(vs_control_start(&conf, &err), -1);
 	assert_int_equal(err.code, VS_E_CONFIG);
 	assert_non_null(strstr(err.text, want));
 	close(other);
-	conf.control_addr = "no.such.host.invalid";
+	conf.svf_listen_addr = "no.such.host.invalid";
 	assert_int_equal(vs_control_start(&conf, &err), -1);
 	assert_non_null(strstr(err.text, "SvfListenAddr=no.such.host.invalid: "));
 }
@@ -761,7 +761,7 @@ static void stop_ends_all_connections_and_may_come_twice(void **state)
 
 static void without_munged_the_client_is_told_nothing_and_dropped(void **state)
 {
-	struct vs_conf conf = { .control_addr = "127.0.0.1",
+	struct vs_conf conf = { .svf_listen_addr = "127.0.0.1",
 				.munge_socket = "/nonexistent/munge.socket",
 				.state_dir = stage_dir };
 	VS_FREE char *cred = question("hosts", 0);

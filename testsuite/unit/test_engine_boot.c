@@ -318,7 +318,7 @@ static void a_node_that_nobody_waits_for_does_not_boot_for_ever(void **state)
 {
 	(void)state;
 	nobody_waits();
-	now += (int64_t)core_conf()->prolog_timeout_s * 1000;
+	now += (int64_t)core_conf()->provision_timeout_s * 1000;
 	ntold = 0;
 	turns(3);
 	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));
@@ -339,7 +339,7 @@ static void nor_does_it_while_vcenter_is_away(void **state)
 	(void)state;
 	nobody_waits();
 	fake_down(VS_E_RETRY);
-	now += (int64_t)core_conf()->prolog_timeout_s * 1000;
+	now += (int64_t)core_conf()->provision_timeout_s * 1000;
 	ntold = 0;
 	turns(3);
 	assert_null(heard(VS_REQUEST_BOOT_PUSH, "vm1"));

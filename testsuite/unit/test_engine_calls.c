@@ -380,7 +380,7 @@ static bool run(int s, enum fake_kind kind, enum way way, int bound)
 	spoilt = false;
 	late = away = beat_in = vms_most = 0;
 	begin(1, 2, 2, s == DESTROYED ? "destroy" : "warm");
-	core_conf()->prolog_timeout_s = 200;
+	core_conf()->provision_timeout_s = 200;
 	ready();
 	slurm.flags = DOWN;
 	prepare(s);

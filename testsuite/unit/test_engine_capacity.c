@@ -370,7 +370,7 @@ static void a_job_waits_for_a_host_whose_budget_is_used_up(void **state)
 
 	(void)state;
 	begin(3, 1, 4, "warm");
-	core_conf()->host_max = 1;
+	core_conf()->max_ops_per_host = 1;
 	ready();
 	/* a gang of more than the budget begins, its calls queue */
 	assert_int_equal(job_begin(1, "vm1", "vm2"), 0);
@@ -394,7 +394,7 @@ static void a_job_that_has_begun_does_not_wait_for_a_budget_again(void **state)
 {
 	(void)state;
 	begin(2, 1, 4, "warm");
-	core_conf()->host_max = 1;
+	core_conf()->max_ops_per_host = 1;
 	ready();
 	assert_int_equal(job_begin(1, "vm1", "vm2"), 0);
 	flags("vm1", WANTED);

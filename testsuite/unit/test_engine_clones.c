@@ -58,7 +58,7 @@ static void begin_with(int nodes, int cap, const char *retention)
 {
 	vs_clones_clear();
 	begin(nodes, 2, 4, retention);
-	core_conf()->clones_max = cap;
+	core_conf()->max_clones_per_hour = cap;
 	ready();
 }
 
@@ -289,12 +289,12 @@ static void another_cap_is_in_force_at_once(void **st)
 	bring_up(7, "vm1");
 	turn();
 	assert_non_null(barred("vm2"));
-	core_conf()->clones_max = 2;
+	core_conf()->max_clones_per_hour = 2;
 	core_set_epoch(core_epoch() + 1);
 	turn();
 	assert_null(barred("vm2"));
 	assert_true(vs_capacity_freed_pending());
-	core_conf()->clones_max = 0;
+	core_conf()->max_clones_per_hour = 0;
 	core_set_epoch(core_epoch() + 1);
 	turn();
 	assert_null(barred("vm2"));

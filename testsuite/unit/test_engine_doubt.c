@@ -131,7 +131,7 @@ static void a_lost_host_does_not_stop_power_downs(void **state)
 
 	(void)state;
 	begin(2, 2, 1, "warm");
-	core_conf()->oversubscribe_names = false;
+	core_conf()->allow_more_nodes_than_vfs = false;
 	ready();
 	bring_up(7, "vm1");
 	end_job(7, "vm1");
@@ -179,7 +179,7 @@ static void the_prolog_deadline_holds_while_vcenter_is_away(void **state)
 	flags("vm1", BOOT);
 	turn();
 	fake_down(VS_E_RETRY);
-	now += (int64_t)core_conf()->prolog_timeout_s * 1000 + 1000;
+	now += (int64_t)core_conf()->provision_timeout_s * 1000 + 1000;
 	turns(3);
 	assert_non_null(heard(VS_REQUEST_PROLOG, NULL));
 }

@@ -386,7 +386,7 @@ static void with_enough_vfs_slurms_own_plans_will_do(void **state)
 	(void)state;
 	begin_full();
 	end_job(7, "vm1");
-	core_conf()->oversubscribe_names = false;
+	core_conf()->allow_more_nodes_than_vfs = false;
 	plan(9, 8, "vm3", 400, 1000);
 	assert_int_equal(spare_of("vm3", "vm4"), 2);
 	assert_int_equal(in_s("vm3", NULL), 10);

@@ -15,7 +15,7 @@ static void limit(int most)
 {
 	struct vs_conf *conf = conf_make(4, "warm", 1024);
 
-	conf->health_drains = most;
+	conf->host_drain_threshold = most;
 	vs_setup_apply(&vs_core, conf);
 	vs_setup_macs(&vs_core);
 	ready();
@@ -92,7 +92,7 @@ static void a_limit_that_changed_while_nothing_ran_is_seen(void **st)
 	for (size_t i = 0; i < VS_COUNT(rows); i++) {
 		begin(4, 1, 4, "warm");
 		vs_health_clear(&vs_core);
-		core_conf()->health_drains = rows[i].most;
+		core_conf()->host_drain_threshold = rows[i].most;
 		vs_state_file_read_done(false);
 		vs_state_file_load(&vs_core, text, NULL);
 		assert_int_equal(vs_health_drains("host-1"), 2);

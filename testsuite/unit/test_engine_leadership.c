@@ -62,7 +62,7 @@ static void engine_start(void)
 	struct vs_err err = { 0 };
 
 	conf->state_dir = vs_strdup(dir);
-	conf->control_port = 0;
+	conf->svf_port = 0;
 	atomic_store(&in_control, true);
 	core_set_clock(NULL);
 	assert_int_equal(vs_core_api_get()->start(conf, &port, &err), 0);

@@ -43,7 +43,7 @@ static void provisioning_has_a_budget_per_vcenter(void **state)
 {
 	(void)state;
 	begin(NODES, 3, 2, "warm");
-	all_wanted_within(&core_conf()->provision_max, 2, WANTED);
+	all_wanted_within(&core_conf()->max_provision_ops, 2, WANTED);
 	turns(10);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 2);
 	for (int done = 0; done < NODES; done++) {
@@ -59,7 +59,7 @@ static void power_operations_have_a_budget_of_their_own(void **state)
 {
 	(void)state;
 	begin(NODES, 3, 2, "warm");
-	all_wanted_within(&core_conf()->power_max, 1, BOOT);
+	all_wanted_within(&core_conf()->max_power_ops, 1, BOOT);
 	turns(2);
 	assert_int_equal(fake_waiting(FAKE_CLONE), NODES);
 	while (fake_finish(FAKE_CLONE))
@@ -79,7 +79,7 @@ static void each_host_has_a_budget(void **state)
 {
 	(void)state;
 	begin(NODES, 2, 3, "warm");
-	all_wanted_within(&core_conf()->host_max, 1, WANTED);
+	all_wanted_within(&core_conf()->max_ops_per_host, 1, WANTED);
 	turns(10);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 2);
 	assert_int_equal(in_flight_on("host-1"), 1);
@@ -97,7 +97,7 @@ static void a_freed_budget_is_taken_before_all_are_looked_at(void **state)
 {
 	(void)state;
 	begin(NODES, 3, 2, "warm");
-	all_wanted_within(&core_conf()->provision_max, 2, WANTED);
+	all_wanted_within(&core_conf()->max_provision_ops, 2, WANTED);
 	turns(10);
 	for (int done = 1; done <= 2; done++) {
 		vs_passes.whole_ms = now;
@@ -113,7 +113,7 @@ static void who_waits_is_looked_at_four_times_a_second(void **state)
 {
 	(void)state;
 	begin(NODES, 3, 2, "warm");
-	all_wanted_within(&core_conf()->provision_max, 2, BOOT);
+	all_wanted_within(&core_conf()->max_provision_ops, 2, BOOT);
 	turns(10);
 	ntold = 0;
 	for (int i = 0; i < 2; i++) {
@@ -154,7 +154,7 @@ static void a_failed_call_gives_its_place_back(void **state)
 {
 	(void)state;
 	begin(NODES, 3, 2, "warm");
-	all_wanted_within(&core_conf()->provision_max, 1, WANTED);
+	all_wanted_within(&core_conf()->max_provision_ops, 1, WANTED);
 	turns(2);
 	assert_true(fake_fail(FAKE_CLONE, VS_E_RETRY, "declared"));
 	assert_int_equal(vs_tasks_provisioning(), 0);

@@ -58,8 +58,8 @@ static void a_prolog_is_answered_at_its_timeout_and_no_boot_runs_out(void **stat
 	core_set_vc(NULL);
 	core_set_clock(NULL);
 	conf->state_dir = vs_strdup(dir);
-	conf->control_port = 0;
-	conf->prolog_timeout_s = 1;
+	conf->svf_port = 0;
+	conf->provision_timeout_s = 1;
 	api->prep_ops(&prep);
 	assert_int_equal(api->start(conf, &port, &err), 0);
 	vs_lock();

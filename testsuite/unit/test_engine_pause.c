@@ -69,7 +69,7 @@ static void a_call_under_way_ends_and_none_follows(void **st)
 	turns(3);
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	assert_true(fake_finish(FAKE_CLONE));
-	seconds(2 * core_conf()->prolog_timeout_s);
+	seconds(2 * core_conf()->provision_timeout_s);
 	assert_int_equal(sent(), before);
 	assert_int_equal(said[VS_REQUEST_PROLOG], 0);
 	assert_int_equal(said[VS_REQUEST_RELEASE], 0);
@@ -95,7 +95,7 @@ static void pause_a_prolog(void)
 	begin_cloning();
 	one = id("vm1");
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
-	seconds(core_conf()->prolog_timeout_s - 100);
+	seconds(core_conf()->provision_timeout_s - 100);
 	pause_all(WHY);
 }
 
@@ -137,7 +137,7 @@ static void nor_of_the_time_for_a_node_that_no_job_waits_for(void **st)
 	(void)st;
 	begin(1, 1, 1, "warm");
 	ready();
-	most = core_conf()->prolog_timeout_s;
+	most = core_conf()->provision_timeout_s;
 	pause_all(WHY);
 	flags("vm1", VS_NODE_POWERING_UP);
 	seconds(most + 100);
@@ -326,7 +326,7 @@ static void it_survives_a_restart_with_who_when_and_why(void **st)
 	/* a prolog of before the restart has all of its time left */
 	one = id("vm1");
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
-	seconds(core_conf()->prolog_timeout_s + 100);
+	seconds(core_conf()->provision_timeout_s + 100);
 	resume_all();
 	seconds(100);
 	assert_int_equal(said[VS_REQUEST_PROLOG], 0);

@@ -519,13 +519,13 @@ static void the_estimate_knows_the_budgets(void **state)
 
 	(void)state;
 	measured();
-	core_conf()->provision_max = 2;
+	core_conf()->max_provision_ops = 2;
 	doc = asked("vm[1-4]");
 	assert_int_equal(number(&doc, "seconds"), 16 + 4 + 20);
 	assert_int_equal(vs_j_int(vs_j_get(row(&doc, 3), "seconds")), 32);
 	vs_jdoc_free(&doc);
-	core_conf()->provision_max = 20;
-	core_conf()->host_max = 1;	/* two hosts */
+	core_conf()->max_provision_ops = 20;
+	core_conf()->max_ops_per_host = 1;	/* two hosts */
 	doc = asked("vm[1-4]");
 	/* each host: clone, clone, power-on, power-on */
 	assert_int_equal(number(&doc, "seconds"), 2 * 8 + 2 * 4 + 20);

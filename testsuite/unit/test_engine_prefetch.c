@@ -159,7 +159,7 @@ static void half_of_the_budget_stays_with_jobs(void **state)
 {
 	(void)state;
 	stage(8, 2, 8, "warm", 8);
-	core_conf()->provision_max = 4;
+	core_conf()->max_provision_ops = 4;
 	for (int i = 1; i <= 8; i++) {
 		char name[8];
 

@@ -116,7 +116,7 @@ static void the_datastore_keeps_room_for_what_jobs_may_begin(void **state)
 	stage(2, 1, 1, "power_off", 4);
 	fake_disk_mb = disk_mb;
 	fake_template("vm-tpl", NULL);
-	core_conf()->provision_max = 3;
+	core_conf()->max_provision_ops = 3;
 	bring_up(1, "vm1");
 	planned(2, "vm2", 100);
 	ends(1, "vm1", 90);
@@ -135,7 +135,7 @@ static void half_of_a_hosts_budget_stays_with_jobs(void **state)
 {
 	(void)state;
 	stage(4, 1, 2, "power_off", 4);
-	core_conf()->host_max = 4;
+	core_conf()->max_ops_per_host = 4;
 	bring_up(1, "vm1");
 	assert_int_equal(job_begin(3, "vm3", NULL), 0);
 	flags("vm3", BOOT);
@@ -160,7 +160,7 @@ static void nothing_is_begun_while_jobs_take_the_whole_budget(void **state)
 {
 	(void)state;
 	stage(3, 1, 4, "warm", 4);
-	core_conf()->provision_max = 1;
+	core_conf()->max_provision_ops = 1;
 	assert_int_equal(job_begin(1, "vm1", NULL), 0);
 	flags("vm1", BOOT);
 	turns(2);

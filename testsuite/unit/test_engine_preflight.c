@@ -284,10 +284,10 @@ static void more_names_than_vfs_are_refused_unless_allowed(void **st)
 {
 	(void)st;
 	begin(3, 1, 2, "warm");
-	core_conf()->oversubscribe_names = false;
+	core_conf()->allow_more_nodes_than_vfs = false;
 	ready();
 	HAS(refusal("vm1"), "3 nodes of adapter sriov-roce for 2 VFs");
-	core_conf()->oversubscribe_names = true;
+	core_conf()->allow_more_nodes_than_vfs = true;
 	vs_hosts_reordered(core_inv());
 	turn();
 	assert_string_equal(refusal("vm1"), "");
@@ -299,7 +299,7 @@ static void nodes_count_by_the_vfs_that_each_takes(void **st)
 
 	(void)st;
 	begin(3, 1, 6, "warm");
-	core_conf()->oversubscribe_names = false;
+	core_conf()->allow_more_nodes_than_vfs = false;
 	a = &core_adapters()[0];
 	a->per_node = 2;
 	ready();

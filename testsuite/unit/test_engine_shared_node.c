@@ -142,7 +142,7 @@ static void a_node_with_a_task_that_never_ends_takes_no_job(void **state)
 		vs_job_wait(&vs_core, 8, (uint32_t)run, &one, 1);
 		flags("vm1", BOOT);
 		turns(2);
-		now += (int64_t)core_conf()->prolog_timeout_s * 1000;
+		now += (int64_t)core_conf()->provision_timeout_s * 1000;
 		ntold = 0;
 		turns(2);
 		assert_non_null(heard(VS_REQUEST_PROLOG, NULL));

@@ -183,7 +183,7 @@ static void a_prolog_that_waits_too_long_is_answered_with_no(void **state)
 	vs_job_wait(&vs_core, 7, 0, &one, 1);
 	flags("vm1", BOOT);
 	turn();
-	now += (int64_t)core_conf()->prolog_timeout_s * 1000 - 1000;
+	now += (int64_t)core_conf()->provision_timeout_s * 1000 - 1000;
 	turn();
 	assert_null(heard(VS_REQUEST_PROLOG, NULL));
 	now += 1000;

@@ -34,9 +34,9 @@ static void the_call_of_a_node_counts_for_its_host_until_it_ends(void **st)
 	two_clones();
 	assert_int_equal(on("host-1"), 1);
 	assert_int_equal(on("host-2"), 1);
-	core_conf()->host_max = 1;
+	core_conf()->max_ops_per_host = 1;
 	assert_true(vs_op_host_full(&vs_core, "host-1"));
-	core_conf()->host_max = 2;
+	core_conf()->max_ops_per_host = 2;
 	assert_false(vs_op_host_full(&vs_core, "host-1"));
 	assert_true(fake_finish(FAKE_CLONE));
 	assert_int_equal(on_all(), 1);
@@ -55,7 +55,7 @@ static void the_call_of_a_clone_source_counts_like_that_of_a_node(void **st)
 	assert_int_equal(fake_waiting(FAKE_CLONE), 1);
 	assert_int_equal(on_all(), 1);
 	host = on("host-1") ? "host-1" : "host-2";
-	core_conf()->host_max = 1;
+	core_conf()->max_ops_per_host = 1;
 	assert_true(vs_op_host_full(&vs_core, host));
 	assert_false(vs_op_host_full(&vs_core, strcmp(host, "host-1") ?
 				     "host-1" : "host-2"));

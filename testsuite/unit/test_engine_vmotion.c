@@ -171,7 +171,7 @@ static void so_many_at_a_time_on_a_host(void **st)
 {
 	(void)st;
 	run("vmxnet3", 2, 3);
-	core_conf()->vmotions_max = 1;
+	core_conf()->max_vmotions_per_host = 1;
 	drain("esx1");
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);
@@ -190,7 +190,7 @@ static void none_is_moved_where_the_key_says_so(void **st)
 {
 	(void)st;
 	run("vmxnet3", 1, 3);
-	core_conf()->vmotions_max = 0;
+	core_conf()->max_vmotions_per_host = 0;
 	drain("esx1");
 	turns(20);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 0);

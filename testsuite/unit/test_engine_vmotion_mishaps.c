@@ -171,7 +171,7 @@ static void drs_has_its_time(void **st)
 {
 	(void)st;
 	run("vmxnet3", 2, 2);
-	core_conf()->vmotions_max = 1;
+	core_conf()->max_vmotions_per_host = 1;
 	drain_requeue("esx1");
 	turns(1400);
 	assert_int_equal(fake_sent[FAKE_RELOCATE], 1);

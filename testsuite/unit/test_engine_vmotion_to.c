@@ -109,7 +109,7 @@ static void who_finds_no_room_stays_until_it_was_looked_for(void **st)
 		now += 400;
 		turn();
 	}
-	assert_int_equal(fake_sent[FAKE_RELOCATE], core_conf()->vmotions_max);
+	assert_int_equal(fake_sent[FAKE_RELOCATE], core_conf()->max_vmotions_per_host);
 }
 
 /* The only target is full, so that all are asked again and again, the first
@@ -125,7 +125,7 @@ static void who_waits_keeps_nobody_from_its_turn(void **st)
 		fake_show(fake_get(vm(i)));
 	}
 	turns(2);
-	core_conf()->vmotions_max = 4;
+	core_conf()->max_vmotions_per_host = 4;
 	drain("esx3");
 	drain("esx1");
 	turns(2);

@@ -67,17 +67,17 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "vCenter. Jobs on its nodes stay pending, and their reason says what would "
 	  "be done for them. manage: it creates, starts and removes VMs." },
 	{ VS_SCOPE_TOP, VS_CONF_BOOL, "AllowMoreNodesThanVFs", "no", COMMON, NULL,
-	  0, 0, TOP(oversubscribe_names),
+	  0, 0, TOP(allow_more_nodes_than_vfs),
 	  "yes: more nodes may be defined than there are VFs for." },
 	{ VS_SCOPE_TOP, VS_CONF_BOOL, "SaveToAdminComment", "no", ADVANCED, NULL, 0, 0,
 	  TOP(admin_comment),
 	  "yes: what stands in a job's SystemComment from its launch on is its "
 	  "AdminComment too, which slurmdbd keeps, unless there is one." },
 	{ VS_SCOPE_TOP, VS_CONF_TEXT, "SvfListenAddr", "127.0.0.1", COMMON, NULL,
-	  0, 0, TOP(control_addr),
+	  0, 0, TOP(svf_listen_addr),
 	  "The address on which slurmctld answers svf." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "SvfPort", "6828", ADVANCED, NULL,
-	  1, 65535, TOP(control_port), "The TCP port of SvfListenAddr." },
+	  1, 65535, TOP(svf_port), "The TCP port of SvfListenAddr." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MetricsPort", "0", COMMON, NULL,
 	  0, 65535, TOP(metrics.port),
 	  "The TCP port on which slurmctld serves metrics to Prometheus, "
@@ -90,26 +90,26 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "counts. There is no password and no encryption, and slurmctld's log "
 	  "warns of it." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxProvisionOps", "20", ADVANCED, NULL,
-	  1, 1000, TOP(provision_max),
+	  1, 1000, TOP(max_provision_ops),
 	  "Clones, moves, reconfigurations and removals in flight at once." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxPowerOps", "50", ADVANCED, NULL,
-	  1, 1000, TOP(power_max), "Power operations in flight at once." },
+	  1, 1000, TOP(max_power_ops), "Power operations in flight at once." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxOpsPerHost", "8", ADVANCED, NULL,
-	  1, 128, TOP(host_max), "Operations in flight on one ESXi host." },
+	  1, 128, TOP(max_ops_per_host), "Operations in flight on one ESXi host." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxVmotionsPerHost", "4", ADVANCED, NULL,
-	  0, 32, TOP(vmotions_max),
+	  0, 32, TOP(max_vmotions_per_host),
 	  "The maximum number of vMotions to or from one ESXi host at the same "
 	  "time. They move running VMs from a host that is drained, if their "
 	  "adapter allows it. vCenter itself permits 8 over 10 Gb/s and 4 over 1 "
 	  "Gb/s. 0: no VM is moved, and its job ends there." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "MaxClonesPerHour", "0", ADVANCED, NULL,
-	  0, 100000, TOP(clones_max),
+	  0, 100000, TOP(max_clones_per_hour),
 	  "The maximum number of VMs that are created within an hour, because each "
 	  "adds tasks and events to vCenter's database. At the limit, jobs that "
 	  "need a new VM stay pending. From 80 % of it, no VM is prefetched. A job "
 	  "that has begun gets all its VMs. 0: no limit, and a warning at 1000." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "HostDrainThreshold", "0", ADVANCED, NULL,
-	  0, 1000, TOP(health_drains),
+	  0, 1000, TOP(host_drain_threshold),
 	  "The number of drained or down nodes at which a host gets no more VMs. "
 	  "Nodes count if a health check or a user drained them or set them down "
 	  "while their VM ran on the host. The state ends when all of them are "
@@ -132,7 +132,7 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  10, 86400, TOP(boot_timeout_s),
 	  "Seconds from power-on until slurmd must have registered." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "ProvisionTimeout", "3600", COMMON, NULL,
-	  30, 86400, TOP(prolog_timeout_s),
+	  30, 86400, TOP(provision_timeout_s),
 	  "Seconds until all VMs of a job must be up, queueing included." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "ShutdownGrace", "30", ADVANCED, NULL,
 	  0, 3600, TOP(shutdown_grace_s),

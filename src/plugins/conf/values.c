@@ -386,8 +386,8 @@ static int check_metrics(const struct vs_conf *conf,
 		return vs_conf_err(f, vs_conf_key_line(top, "MetricsAddr"), err,
 			"MetricsAddr=%.63s: expected a numeric address",
 			conf->metrics.addr);
-	if (conf->metrics.port == conf->control_port &&
-	    !strcmp(conf->metrics.addr, conf->control_addr))
+	if (conf->metrics.port == conf->svf_port &&
+	    !strcmp(conf->metrics.addr, conf->svf_listen_addr))
 		return vs_conf_err(f, vs_conf_key_line(top, "MetricsPort"), err,
 			"MetricsPort=%d: expected another port than SvfPort",
 			conf->metrics.port);

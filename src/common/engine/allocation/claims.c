@@ -105,7 +105,7 @@ void vs_env_budget(struct vs_core *c, struct vs_place_env *env)
 {
 	vs_assert_locked();
 	env->ops = vs_tasks_by_host(c);
-	env->ops_max = c->conf->host_max;
+	env->ops_max = c->conf->max_ops_per_host;
 }
 
 void vs_place_node_fill(struct vs_core *c, const struct vs_node *n,

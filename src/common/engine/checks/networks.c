@@ -356,7 +356,7 @@ static void check_pool(struct vs_core *c, const size_t *pool, size_t a,
 			 ", each VF on a PF of its own" : "");
 	broken |= rails < c->conf->nadapters;
 	more_nodes_than_vfs(c, pool, a,
-			    broken && !c->conf->oversubscribe_names, judge,
+			    broken && !c->conf->allow_more_nodes_than_vfs, judge,
 			    why);
 }
 

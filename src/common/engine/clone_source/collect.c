@@ -198,7 +198,7 @@ static void end_it(struct vs_core *c, struct vs_clone_source *r,
 	}
 	if (!can_go(vm) || now_ms < r->not_before_ms ||
 	    now_ms - r->unwanted_ms < LINGER_MS ||
-	    vs_tasks_provisioning() >= c->conf->provision_max)
+	    vs_tasks_provisioning() >= c->conf->max_provision_ops)
 		return;
 	if (!vm->disks.own) {
 		if (!r->told)

@@ -54,7 +54,7 @@ static bool may_begin(struct vs_core *c, struct vs_clone_source *p,
 		say(p, "a task is under way on", "");
 	else if (now_ms < p->not_before_ms)
 		say(p, "a step failed and is tried again:", "");
-	else if (vs_tasks_provisioning() >= c->conf->provision_max ||
+	else if (vs_tasks_provisioning() >= c->conf->max_provision_ops ||
 		 vs_op_host_full(c, host))
 		say(p, "MaxProvisionOps or MaxOpsPerHost is reached, for", "");
 	else

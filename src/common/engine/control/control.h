@@ -16,7 +16,7 @@ struct vs_core;
 struct vs_host;
 
 /*
- * Listen on conf->control_addr:control_port (port 0: a free one) and serve in
+ * Listen on conf->svf_listen_addr:svf_port (port 0: a free one) and serve in
  * a thread of its own; the port's number is in STATE_DIR/vsphere_control.port
  * then. It obeys requests to this host, of conf->slurm.cluster. What is needed of
  * conf is copied. -1 VS_E_CONFIG if that can't be.

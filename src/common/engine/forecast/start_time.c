@@ -103,7 +103,7 @@ static size_t *count_kinds(struct vs_core *c, const int *ids, size_t n)
 
 static bool rule_b(const struct vs_core *c)
 {
-	return c->conf->oversubscribe_names && vs_forecast.timeline.nplans;
+	return c->conf->allow_more_nodes_than_vfs && vs_forecast.timeline.nplans;
 }
 
 static struct vs_applicant applicant(const struct vs_requesting_job *a,

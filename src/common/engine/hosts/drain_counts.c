@@ -80,7 +80,7 @@ static void judge(struct vs_core *c, const char *host, int nodes)
 {
 	const struct vs_host *h = vs_host_get(&c->inv, host);
 	const char *name = h ? h->name : host;	/* not seen, or not yet */
-	int most = c->conf->health_drains;
+	int most = c->conf->host_drain_threshold;
 	char why[160];
 
 	snprintf(why, sizeof(why),
@@ -116,7 +116,7 @@ static const struct vs_exclusion *first_unjustified(int most)
  */
 void vs_health_limit(struct vs_core *c, int was)
 {
-	int most = c->conf->health_drains;
+	int most = c->conf->host_drain_threshold;
 	const struct vs_exclusion *a;
 	const struct vs_host *h;
 	char moid[VS_MOID_LEN];

@@ -45,10 +45,10 @@ static bool wait_over(struct vs_core *c, struct vs_wait *w, int64_t now_ms,
 		return true;
 	}
 	if (!vs_changes_permitted() || now_ms - w->since_ms <
-	    (int64_t)c->conf->prolog_timeout_s * 1000)
+	    (int64_t)c->conf->provision_timeout_s * 1000)
 		return false;
 	vs_error("JobId=%u its prolog fails: after ProvisionTimeout=%d s %zu of %zu nodes are up",
-		 w->job, c->conf->prolog_timeout_s, up, w->n);
+		 w->job, c->conf->provision_timeout_s, up, w->n);
 	*ok = false;
 	return true;
 }

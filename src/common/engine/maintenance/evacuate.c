@@ -52,7 +52,7 @@ static bool stays(struct vs_node *n, const char *why, int64_t again_ms)
 int vs_vmotion_may(struct vs_core *c, const struct vs_node *n,
 		   const struct vs_vm *vm, struct vs_err *err)
 {
-	if (!c->conf->vmotions_max)
+	if (!c->conf->max_vmotions_per_host)
 		return vs_err_set(err, VS_E_CONFIG, "MaxVmotionsPerHost=0");
 	if (strlen(n->name) + 1 >= VS_NAME_LEN)
 		return vs_err_set(err, VS_E_CONFIG, "the node's name is too long");

@@ -132,7 +132,7 @@ void vs_vmotions_update(struct vs_core *c, int64_t now_ms)
 
 static bool is_busy(const struct vs_core *c, const struct vs_host *h)
 {
-	return vs_vmotions.on[h->index] >= c->conf->vmotions_max;
+	return vs_vmotions.on[h->index] >= c->conf->max_vmotions_per_host;
 }
 
 bool vs_vmotion_in_order(struct vs_core *c, const struct vs_node *n,

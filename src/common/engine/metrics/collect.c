@@ -212,10 +212,10 @@ static void sums_read(struct vs_core *c, struct vs_metrics_facts *f)
 	f->brake = vs_removal_limit_is_reached();
 	f->in_flight[0] = vs_tasks_provisioning();
 	f->in_flight[1] = vs_tasks_power_ops();
-	f->in_flight_max[0] = c->conf->provision_max;
-	f->in_flight_max[1] = c->conf->power_max;
+	f->in_flight_max[0] = c->conf->max_provision_ops;
+	f->in_flight_max[1] = c->conf->max_power_ops;
 	f->clones_hour = vs_clones_hour();
-	f->clones_max = c->conf->clones_max;
+	f->clones_max = c->conf->max_clones_per_hour;
 	memset(f->parents, 0, sizeof(f->parents));
 	vs_clone_sources_states(c, f->parents);
 	f->ahead = ahead.now;

@@ -283,7 +283,7 @@ static bool store_has_room(const struct vs_core *c, const struct vs_node *n)
 {
 	return vs_free_capacity_cached()->store_mb == VS_CAPACITY_UNKNOWN ||
 	       vs_free_capacity_cached()->store_mb /
-			       (c->conf->provision_max + 1) >=
+			       (c->conf->max_provision_ops + 1) >=
 		       n->profile->disk_mb;
 }
 

@@ -258,8 +258,8 @@ static bool in_flight_full(const struct vs_core *c)
 			!(n->flags & VS_NODE_UP) :
 			n->ahead.state == VS_PREFETCH_CLONE &&
 			n->seen != VS_OBSERVED_OFF;
-	return count >= (c->conf->provision_max + 1) / 2 ||
-	       vs_tasks_provisioning() >= c->conf->provision_max;
+	return count >= (c->conf->max_provision_ops + 1) / 2 ||
+	       vs_tasks_provisioning() >= c->conf->max_provision_ops;
 }
 
 static void power(struct vs_node *n, int64_t now_ms)

@@ -126,7 +126,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	char why[160];
 
 	if (n->claims.job || !vs_changes_permitted() ||
-	    now_ms - n->boot.up_asked_ms < (int64_t)c->conf->prolog_timeout_s * 1000) {
+	    now_ms - n->boot.up_asked_ms < (int64_t)c->conf->provision_timeout_s * 1000) {
 		vs_outbox_post(VS_REQUEST_BOOT_PUSH, n->name, 0, false, NULL);
 		return;
 	}
@@ -135,7 +135,7 @@ static void push(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_node_release(n, true);
 	snprintf(why, sizeof(why),
 		 "no job waits for the node and its VM was not on within ProvisionTimeout=%d s",
-		 c->conf->prolog_timeout_s);
+		 c->conf->provision_timeout_s);
 	vs_error("node=%s is powered down: %s", n->name, why);
 	vs_outbox_post(VS_REQUEST_RELEASE, n->name, 0, false, why);
 }

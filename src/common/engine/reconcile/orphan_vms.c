@@ -159,7 +159,7 @@ static void act(struct vs_core *c, struct vs_orphan *o, const struct vs_vm *vm,
 
 	if (o->op || now_ms < o->not_before_ms || !o->unknown_to_slurm ||
 	    c->slow_seq <= o->judged_after ||
-	    vs_tasks_power_ops() >= c->conf->power_max || !vm->readable ||
+	    vs_tasks_power_ops() >= c->conf->max_power_ops || !vm->readable ||
 	    !vm->connected || !vm->host_ptr ||
 	    (vm->power != VS_POWER_ON && vm->power != VS_POWER_OFF))
 		return;

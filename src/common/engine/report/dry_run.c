@@ -457,8 +457,8 @@ static bool plan_report(struct vs_core *c, struct plan *p, bool sees_nodes,
 			struct json_object *top)
 {
 	struct budgets may = {
-		.p = p, .provision = c->conf->provision_max,
-		.power = c->conf->power_max, .host = c->conf->host_max,
+		.p = p, .provision = c->conf->max_provision_ops,
+		.power = c->conf->max_power_ops, .host = c->conf->max_ops_per_host,
 		.nhosts = p->places.hosts,
 	};
 	struct json_object *arr = vs_jb_arr();

@@ -376,8 +376,8 @@ void vs_report_status(struct vs_core *c, struct json_object *top,
 		vs_jb_str(top, "devices_by", !vs_clone_way_known() ?
 			  "untried" : vs_clone_way_plain() ?
 			  "reconfigure" : "clone");
-	if (c->conf->clones_max)
-		vs_jb_int(top, "clones_max", c->conf->clones_max);
+	if (c->conf->max_clones_per_hour)
+		vs_jb_int(top, "clones_max", c->conf->max_clones_per_hour);
 	if (c->conf->prefetch.vms || vs_prefetch_counts().made)
 		report_prefetch(top);
 	vs_report_times(top);

@@ -79,7 +79,7 @@ static int port_write(int fd, const char *dir, struct vs_err *err)
 int vs_control_listen(const struct vs_conf *conf, struct vs_err *err)
 {
 	static const struct vs_listen_keys keys = { "SvfListenAddr", "SvfPort" };
-	int fd = vs_listen_at(&keys, conf->control_addr, conf->control_port,
+	int fd = vs_listen_at(&keys, conf->svf_listen_addr, conf->svf_port,
 			      err);
 
 	if (fd >= 0 && conf->state_dir &&

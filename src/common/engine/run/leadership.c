@@ -92,8 +92,8 @@ void vs_leadership_drop(struct vs_leadership *t)
 /* svf without an answer is no reason to stop scheduling. */
 void vs_leadership_control(struct vs_leadership *t, const struct vs_conf *conf)
 {
-	VS_FREE char *at = vs_asprintf("%s:%d %s", conf->control_addr,
-		conf->control_port,
+	VS_FREE char *at = vs_asprintf("%s:%d %s", conf->svf_listen_addr,
+		conf->svf_port,
 		conf->munge_socket ? conf->munge_socket : "");
 	struct vs_err err = { 0 };
 

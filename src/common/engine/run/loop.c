@@ -528,8 +528,8 @@ static void control_keep(struct vs_core *c, struct vs_leadership *t,
 	t->control_ms = now_ms;
 	vs_lock();
 	conf = (struct vs_conf) {
-		.control_addr = addr = vs_strdup(c->conf->control_addr),
-		.control_port = c->conf->control_port,
+		.svf_listen_addr = addr = vs_strdup(c->conf->svf_listen_addr),
+		.svf_port = c->conf->svf_port,
 		.munge_socket = munge = vs_strdup(c->conf->munge_socket),
 		.state_dir = dir = vs_strdup(c->conf->state_dir),
 		.slurm.cluster = cluster = vs_strdup(c->conf->slurm.cluster),

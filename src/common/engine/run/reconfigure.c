@@ -376,7 +376,7 @@ void vs_setup_apply(struct vs_core *c, struct vs_conf *conf)
 	nodes_carry(c, old, nold);
 	claims_carry(c);
 	if (old_conf)
-		vs_health_limit(c, old_conf->health_drains);
+		vs_health_limit(c, old_conf->host_drain_threshold);
 	vs_prefetch_carry(c);
 	vs_jobs_renumber(ids_carry, &(struct before) { c, old, nold });
 	__atomic_add_fetch(&c->epoch, 1, __ATOMIC_RELEASE);

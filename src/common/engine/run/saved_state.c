@@ -36,7 +36,7 @@ static struct json_object *to_json(struct vs_core *c)
 	vs_jb_put(top, "avoid", vs_avoids_json());
 	vs_jb_put(top, "windows", vs_windows_json());
 	vs_jb_put(top, "drains", vs_health_json(c));
-	vs_jb_int(top, "health_drains", c->conf->health_drains);
+	vs_jb_int(top, "health_drains", c->conf->host_drain_threshold);
 	vs_jb_put(top, "breakers", vs_breakers_json());
 	vs_jb_put(top, "pfs", vs_prints_json());
 	vs_jb_put(top, "brake", vs_removal_limit_json());

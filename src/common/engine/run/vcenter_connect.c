@@ -69,7 +69,7 @@ static bool vmotion_wanted(const struct vs_conf *conf)
 {
 	enum vs_adapter_type type;
 
-	for (size_t i = 0; conf->vmotions_max && i < conf->nadapters; i++)
+	for (size_t i = 0; conf->max_vmotions_per_host && i < conf->nadapters; i++)
 		if (!vs_adapter_type_parse(conf->adapters[i].type, &type,
 					   NULL) &&
 		    vs_adapter_can(type, VS_OPERATION_VMOTION, 0))

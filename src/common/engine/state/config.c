@@ -15,18 +15,18 @@ struct vs_conf *vs_conf_new(void)
 
 	conf->placement = vs_strdup("balance");
 	conf->mode = vs_strdup("observe");
-	conf->control_addr = vs_strdup("127.0.0.1");
-	conf->control_port = 6828;
+	conf->svf_listen_addr = vs_strdup("127.0.0.1");
+	conf->svf_port = 6828;
 	conf->verify_tls = true;
 	conf->metrics.addr = vs_strdup("127.0.0.1");
-	conf->provision_max = 20;
-	conf->power_max = 50;
-	conf->host_max = 8;
-	conf->vmotions_max = 4;
+	conf->max_provision_ops = 20;
+	conf->max_power_ops = 50;
+	conf->max_ops_per_host = 8;
+	conf->max_vmotions_per_host = 4;
 	conf->prefetch.window_s = 600;
 	conf->prefetch.grace_s = 300;
 	conf->boot_timeout_s = 600;
-	conf->prolog_timeout_s = 3600;
+	conf->provision_timeout_s = 3600;
 	conf->shutdown_grace_s = 30;
 	conf->slurm.kill_tries_s = 33;
 	conf->slurm.resume_timeout_s = 60;
@@ -138,7 +138,7 @@ void vs_conf_free(struct vs_conf *conf)
 	free(conf->datastore);
 	free(conf->placement);
 	free(conf->mode);
-	free(conf->control_addr);
+	free(conf->svf_listen_addr);
 	free(conf->metrics.addr);
 	free(conf->munge_socket);
 	free(conf->state_dir);

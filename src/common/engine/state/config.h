@@ -58,10 +58,10 @@ struct vs_conf {
 	bool verify_tls;
 	char *datacenter, *folder, *datastore;
 	char *placement, *mode;		/* "observe" or "manage" */
-	bool oversubscribe_names;	/* more-nodes-than-vfs is allowed */
+	bool allow_more_nodes_than_vfs;	/* more-nodes-than-vfs is allowed */
 	bool admin_comment;		/* what a job got goes there, too */
-	char *control_addr;		/* listen here, "127.0.0.1" */
-	int control_port;
+	char *svf_listen_addr;		/* listen here, "127.0.0.1" */
+	int svf_port;
 	struct {
 		char *addr;		/* serve metrics here, "127.0.0.1" */
 		int port;		/* 0: nowhere */
@@ -74,16 +74,16 @@ struct vs_conf {
 		int resume_timeout_s;
 		int kill_tries_s;	/* slurmctld tries as long to reach a slurmd */
 	} slurm;
-	int vmotions_max;	/* on a host at once, 0: none are done */
-	int provision_max, power_max, host_max;	/* operations in flight */
-	int health_drains;	/* on a host that keep VMs away, 0: never */
-	int clones_max;			/* VMs made in an hour, 0: any number */
+	int max_vmotions_per_host;	/* on a host at once, 0: none are done */
+	int max_provision_ops, max_power_ops, max_ops_per_host;	/* operations in flight */
+	int host_drain_threshold;	/* on a host that keep VMs away, 0: never */
+	int max_clones_per_hour;			/* VMs made in an hour, 0: any number */
 	struct {
 		int vms;		/* made ahead at a time, 0: none */
 		int window_s, grace_s;	/* PrefetchOptions: in this order */
 	} prefetch;
 	int boot_timeout_s;		/* power-on to registered */
-	int prolog_timeout_s;
+	int provision_timeout_s;
 	int shutdown_grace_s;
 	struct vs_conf_adapter *adapters; size_t nadapters;
 	struct vs_conf_partition *partitions; size_t npartitions;

@@ -96,7 +96,7 @@ int vs_clones_hour(void)
 int64_t vs_clones_open(const struct vs_core *c)
 {
 	const struct vs_clones *k = &vs_clones;
-	int max = c->conf->clones_max - k->owed - 1;
+	int max = c->conf->max_clones_per_hour - k->owed - 1;
 
 	if (!k->full)
 		return 0;
@@ -105,7 +105,7 @@ int64_t vs_clones_open(const struct vs_core *c)
 
 static int enough_of(const struct vs_core *c)
 {
-	int cap = c->conf->clones_max;
+	int cap = c->conf->max_clones_per_hour;
 
 	return cap ? cap - cap / 5 : VS_CLONES_MANY;
 }
@@ -113,7 +113,7 @@ static int enough_of(const struct vs_core *c)
 void vs_clones_assess(struct vs_core *c)
 {
 	struct vs_clones *k = &vs_clones;
-	int sum = vs_clones_hour() + k->owed, cap = c->conf->clones_max;
+	int sum = vs_clones_hour() + k->owed, cap = c->conf->max_clones_per_hour;
 	bool full = cap && sum >= cap, many = sum >= enough_of(c);
 
 	if (many != k->many || full != k->full)
@@ -139,7 +139,7 @@ static void say_when(struct vs_core *c)
 		return;
 	vs_clock_text(vs_clones_open(c), at, sizeof(at));
 	snprintf(k->why, sizeof(k->why),
-		 "MaxClonesPerHour=%d is reached until %s", c->conf->clones_max,
+		 "MaxClonesPerHour=%d is reached until %s", c->conf->max_clones_per_hour,
 		 at);
 }
 
@@ -224,14 +224,14 @@ const char *vs_clones_blocked(struct vs_core *c, const struct vs_node *n,
 
 bool vs_clones_scarce(const struct vs_core *c)
 {
-	return c->conf->clones_max && vs_clones.many;
+	return c->conf->max_clones_per_hour && vs_clones.many;
 }
 
 /* Texts that don't change with every VM: each change of them is logged. */
 void vs_clones_check(struct vs_core *c)
 {
 	const struct vs_clones *k = &vs_clones;
-	int cap = c->conf->clones_max;
+	int cap = c->conf->max_clones_per_hour;
 	const struct vs_says says = { VS_CHECK_CLONES, "MaxClonesPerHour",
 		k->full ? "reached" : cap ? "more than 80 % of it" :
 		"more than 1000 VMs in an hour, and no limit",

@@ -107,7 +107,7 @@ bool vs_op_host_full(const struct vs_core *c, const char *host)
 
 	for (const struct vs_task *t = tasks; t; t = t->hh.next)
 		on_host += !strcmp(t->host, host);
-	return on_host >= c->conf->host_max;
+	return on_host >= c->conf->max_ops_per_host;
 }
 
 void vs_tasks_busy_none(struct vs_core *c)
@@ -172,8 +172,8 @@ bool vs_op_affords(const struct vs_core *c, enum vs_action a)
 	if (!vs_changes_permitted())
 		return false;
 	if (a == VS_DO_POWER_ON || a == VS_DO_SHUTDOWN)
-		return power_ops < c->conf->power_max;
-	return provisioning < c->conf->provision_max;
+		return power_ops < c->conf->max_power_ops;
+	return provisioning < c->conf->max_provision_ops;
 }
 
 int vs_tasks_provisioning(void)
