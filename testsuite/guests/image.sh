@@ -17,12 +17,13 @@ guest_packages=(systemd systemd-sysv udev dbus iproute2 kmod procps rdma-core
 	busybox-static libjson-c5 iputils-ping libnss-myhostname)
 # What the tests of --whole need besides.
 guest_packages_whole=(openmpi-bin libucx0 network-manager charliecloud-runtime)
+guests_tun=${VS_TUN:-/dev/net/tun}
 guests_here=$VS_TOP/testsuite/guests
 
 # Why no guest can run on this machine; prints nothing if guests can.
 guests_missing() {
 	[ "$(uname -m)" = x86_64 ] || { echo "the machine is no x86_64"; return; }
-	{ : <>/dev/net/tun; } 2>/dev/null || { echo "/dev/net/tun can't be opened"; return; }
+	{ [ -c "$guests_tun" ] && : <>"$guests_tun"; } 2>/dev/null || { echo "$guests_tun can't be opened"; return; }
 	bash "$guests_here/space.sh" true 2>/dev/null ||
 		echo "no network namespace with a bridge can be made"
 }

@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #define PORT "/dev/virtio-ports/com.vmware.rpc"
+#ifndef OPEN_TRIES
 #define OPEN_TRIES 1000		/* of 20 ms */
+#endif
 
 static int open_port(void)
 {
