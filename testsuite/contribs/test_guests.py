@@ -88,6 +88,14 @@ def vm(tmp_path):
         p.wait()
 
 
+def test_a_signal_to_its_group_does_not_reach_qemu(vm, tmp_path):
+    """The simulator's ShutdownGuest: the guest is asked, QEMU is not ended."""
+    p = vm(f"ps -o pgid= -p $$ >{tmp_path}/group.new; mv {tmp_path}/group.new {tmp_path}/group\n"
+           "exec sleep 300\n")
+    wait_for("it runs", 30, (tmp_path / "group").exists)
+    assert int((tmp_path / "group").read_text()) not in (p.pid, os.getpgid(p.pid))
+
+
 def test_qemu_ends_with_the_hypervisor(vm, tmp_path):
     p = vm(f"echo $$ >{tmp_path}/pid.new; mv {tmp_path}/pid.new {tmp_path}/pid; exec sleep 300\n")
     wait_for("it runs", 30, (tmp_path / "pid").exists)
