@@ -61,7 +61,7 @@ def test_an_order_for_this_controller_is_obeyed_once(cluster):
 
 
 READS = {"hosts", "nodes", "jobs", "why", "status", "clone-sources", "plan",
-         "reconcile", "check", "recheck"}
+         "reconcile", "check", "recheck", "objects"}
 
 
 def test_every_verb_is_known_here():
