@@ -99,6 +99,8 @@ def test_a_refused_login_is_not_tried_again_by_slurmctld(site):
     assert check(site)[0] == 4
     assert note.stat().st_uid == site.path("state").stat().st_uid
     logins = site.calls("Login")
+    site.write_guest()
+    site.start_munged()
     site.start_slurmctld()
     wait_for("it says so", 30, lambda: "is tried again in" in site.ctld_log())
     assert site.calls("Login") == logins

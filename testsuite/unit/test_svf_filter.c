@@ -129,6 +129,13 @@ static void jobs_are_filtered_as_squeue_does(void **state)
 	(void)state;
 	jobs_set();
 	answers(asked, VS_COUNT(asked));
+	/* as squeue: no such node; who sees no nodes is not told */
+	stage_report_text[NODES] = nodes_text;
+	assert_int_equal(svf("jobs -h -O jobid -w vm1,vm99"), 1);
+	assert_string_equal(out, "1\n");
+	assert_string_equal(errs, "svf: no such node: vm99\n");
+	stage_report_text[NODES] = "{\"nodes\":[]}";
+	assert_int_equal(svf("jobs -h -O jobid -w vm1,vm99"), 0);
 }
 
 static void a_filter_restricts_json_too(void **state)

@@ -340,10 +340,9 @@ const struct svf_verb svf_check = {
 	.what = "errors of hosts, templates and slurm.conf, with their fixes",
 	.help =
 "CODE (svf-check-codes(7)) or OBJECT (a host, a node, a template) restricts the\n"
-"list. A word that is neither is refused. Each finding is\n"
-"followed by the commands that fix it. svf does not run them, because neither\n"
-"svf nor its account in vCenter may change a host. svf exits with 1 if a hard\n"
-"finding is listed.\n"
+"list. A word that is neither is refused. Each finding is followed by the\n"
+"commands that fix it. svf does not run them, because neither svf nor its account\n"
+"in vCenter may change a host. svf exits with 1 if a hard finding is listed.\n"
 "\n"
 "  hard     the object takes no job until the error is fixed\n"
 "  warning  jobs run, but slower or less safely\n"

@@ -173,6 +173,27 @@ static int show(const struct svf *s, const struct svf_filter *f)
 	return rc ? rc : unknown;
 }
 
+/* As squeue -w: a node that is none is refused, and not passed over. Whose list of
+ * nodes is empty may see none. */
+static int nodes_check(const struct svf_filter *f)
+{
+	const struct svf named = { .argv = f->nodes, .argc = (int)f->nnodes };
+	struct vs_jdoc doc;
+	struct vs_j all;
+	int rc;
+
+	if (!f->nnodes)
+		return SVF_OK;
+	rc = svf_ask("nodes", 0, "", &doc);
+	if (rc)
+		return rc;
+	all = vs_j_opt(vs_j_root(&doc), "nodes");
+	if (vs_j_len(all))
+		rc = svf_names_check(&named, all, "node", "node");
+	vs_jdoc_free(&doc);
+	return rc;
+}
+
 static int run(const struct svf *s)
 {
 	const struct svf_filter_words words = { .users = s->own[USER],
@@ -180,12 +201,14 @@ static int run(const struct svf *s)
 		.states = s->own[STATES], .nodes = s->own[NODELIST],
 		.known = states };
 	struct svf_filter f;
-	int rc = svf_filter_read("jobs", &words, &f);
+	int unknown = SVF_OK, rc = svf_filter_read("jobs", &words, &f);
 
 	if (!rc)
+		unknown = nodes_check(&f);
+	if (!rc && (unknown == SVF_OK || unknown == SVF_NO))
 		rc = show(s, &f);
 	svf_filter_free(&f);
-	return rc;
+	return rc ? rc : unknown;
 }
 
 const struct svf_verb svf_jobs = {

@@ -166,5 +166,8 @@ const struct svf_verb svf_nodes = {
 	.help =
 "VMs in the folder that have this cluster's ownership tag but fail a test of\n"
 "ownership are listed below as unverified. slurm-vsphere counts them and never\n"
-"changes them.\n",
+"changes them.\n"
+"\n"
+"-t takes states as sinfo does. DRAINING nodes have a job, DRAINED ones have none,\n"
+"and DRAIN stands for both.\n",
 };

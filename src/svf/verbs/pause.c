@@ -55,11 +55,11 @@ const struct svf_verb svf_pause = {
 	.name = "pause", .args = "REASON", .run = run_pause,
 	.what = "stop all calls that change vCenter",
 	.help =
-"A second svf pause replaces user and reason, and its answer shows the first.\n"
 "Until svf resume, no VM is cloned, moved, changed, powered on or off, or\n"
 "destroyed. Running jobs continue, and no job begins on a managed node. squeue\n"
 "shows \"paused by USER: REASON\". The pause survives restarts and failover of\n"
-"slurmctld. (root, SlurmUser, operators)\n"
+"slurmctld. A second svf pause replaces user and reason, and its answer shows\n"
+"the first ones. (root, SlurmUser, operators)\n"
 "\n"
 "Operations in flight end by themselves, and vCenter is read as before. A job whose\n"
 "VMs are being started waits in its prolog. ProvisionTimeout does not count that\n"

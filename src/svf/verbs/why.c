@@ -82,7 +82,8 @@ const struct svf_verb svf_why = {
 	.help =
 "The output has Slurm's state and reason of the job, the reason that vSphere\n"
 "adds, and the job's nodes with their present operations. A job that does not\n"
-"exist and one that you may not see (PrivateData) give the same answer.\n"
+"exist and one that you may not see (PrivateData) give the same answer. Of a job\n"
+"that has ended slurm-vsphere keeps nothing; sacct has its nodes.\n"
 "\n"
 "While the job waits, SystemComment in its record has the reason too, after\n"
 "\"vsphere: \". A start time is given if running jobs' time limits show it, as in\n"
