@@ -150,8 +150,10 @@ def fill(cluster, ends):
            f"{time.monotonic() - began:.0f} s")
 
 
-def take_infiniband(cluster):
-    """Other people's VMs take every VF of it that is left."""
+def take_infiniband(cluster, stock):
+    """Other people's VMs take every VF of it that is left. The idle nodes of that
+    adapter can serve no job then: stock's are drained, for backfill to plan with
+    as many nodes in both."""
     n = 0
     for h in cluster.state()["hosts"]:
         for pf in h["pfs"]:
@@ -167,7 +169,11 @@ def take_infiniband(cluster):
     wait_for("svf sees them", 60, lambda: n == sum(
         pf["foreign"] for h in cluster.svf("hosts")["hosts"]
         for pf in h["pfs"]))
-    remark(f"other people's VMs have taken the last {n} VFs of {ADAPTERS[1]}")
+    idle = stock.must("sinfo", "-h", "-pib", "-tidle", "-N", "-o%N").split()
+    stock.must("scontrol", "update", f"NodeName={','.join(idle)}",
+               "State=DRAIN", "Reason=bench")
+    remark(f"other people's VMs have taken the last {n} VFs of {ADAPTERS[1]}; "
+           f"stock has {len(idle)} nodes drained")
 
 
 # ---- cycles ------------------------------------------------------------------------
@@ -253,7 +259,7 @@ def measure():
         for c in clusters:
             fill(c, ends)
         compare("ample", 1.05, clusters)
-        take_infiniband(ours)
+        take_infiniband(*clusters)
         compare("short", 1.25, clusters)
         own_part(ours)
     finally:

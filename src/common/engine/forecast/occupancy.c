@@ -22,20 +22,27 @@
 
 struct vs_forecast vs_forecast;
 
+static void kinds_free(struct vs_forecast *w)
+{
+	for (size_t i = 0; i < w->nkinds; i++) {
+		vs_capacity_released_clear(&w->kinds[i].gains);
+		free(w->kinds[i].held);
+	}
+	free(w->kinds);
+	free(w->need);
+	w->shared_of = 0;
+}
+
 void vs_forecast_clear(void)
 {
 	struct vs_forecast *w = &vs_forecast;
 
 	vs_assert_locked();
-	for (size_t i = 0; i < w->nkinds; i++)
-		vs_capacity_released_clear(&w->kinds[i].gains);
+	kinds_free(w);
 	vs_timeline_clear(&w->timeline);
-	free(w->kinds);
-	free(w->need);
 	w->kinds = NULL;
 	w->need = NULL;
 	w->nkinds = 0;
-	w->shared_of = 0;
 }
 
 void vs_forecast_renew(struct vs_core *c)
@@ -43,14 +50,10 @@ void vs_forecast_renew(struct vs_core *c)
 	struct vs_forecast *w = &vs_forecast;
 
 	vs_assert_locked();
-	for (size_t i = 0; i < w->nkinds; i++)
-		vs_capacity_released_clear(&w->kinds[i].gains);
-	free(w->kinds);
-	free(w->need);
+	kinds_free(w);
 	w->nkinds = c->nprofiles;
 	w->kinds = vs_calloc(w->nkinds + 1, sizeof(*w->kinds));
 	w->need = vs_calloc(w->nkinds + 1, sizeof(*w->need));
-	w->shared_of = 0;
 	vs_timeline_size(&w->timeline, c->nnodes, w->nkinds);
 	for (size_t i = 0; i < c->nnodes; i++)
 		vs_forecast_update_node(c, &c->nodes[i]);

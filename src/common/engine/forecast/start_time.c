@@ -266,9 +266,9 @@ int64_t vs_start_time(struct vs_core *c, const struct vs_requesting_job *a,
 	return at;
 }
 
-/* All are of one kind, and could be served if there were room for them. */
+/* All are of this kind, and could be served if there were room for them. */
 static bool only_room_lacks(struct vs_core *c, const int *ids, size_t n,
-			    bool *among, size_t *kind)
+			    size_t kind)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct vs_node_summary *k;
@@ -276,12 +276,10 @@ static bool only_room_lacks(struct vs_core *c, const int *ids, size_t n,
 		if (!vs_node_at(c, ids[i]))
 			return false;
 		k = vs_node_summary_get(c, ids[i]);
-		if (k->avail == VS_AVAIL_NONE || (i && (size_t)k->profile != *kind))
+		if (k->avail == VS_AVAIL_NONE || (size_t)k->profile != kind)
 			return false;
-		*kind = (size_t)k->profile;
-		among[ids[i]] = true;
 	}
-	return n && !c->now[*kind].barred[0] && !c->now[*kind].missing[0];
+	return !c->now[kind].barred[0] && !c->now[kind].missing[0];
 }
 
 static bool some_free(struct vs_core *c, const struct vs_adapter *a)
@@ -297,13 +295,21 @@ static bool some_free(struct vs_core *c, const struct vs_adapter *a)
 	return false;
 }
 
-/* Else it is something else that there is no room for. */
-static bool vf_is_free(struct vs_core *c, size_t kind)
+/* Else it is something else that there is no room for. All hosts answer that:
+ * the answer is kept until one of them changes. */
+bool vs_forecast_vf_is_free(struct vs_core *c, size_t kind)
 {
 	const struct vs_adapter *a = c->profiles[kind].adapter;
+	struct vs_forecast_profile *k = &vs_forecast.kinds[kind];
+	uint64_t of = vs_free_capacity_get(c)->generation;
 
-	return (!vs_adapter_vfs(a) || some_free(c, a)) &&
-	       (!a->with || some_free(c, a->with));
+	if (k->vf_free_of == of && k->vf_free_facts == c->facts_epoch)
+		return k->vf_free;
+	k->vf_free = (!vs_adapter_vfs(a) || some_free(c, a)) &&
+		     (!a->with || some_free(c, a->with));
+	k->vf_free_of = of;
+	k->vf_free_facts = c->facts_epoch;
+	return k->vf_free;
 }
 
 /* How many VFs that such VMs want does this node's have? */
@@ -315,30 +321,66 @@ static size_t vfs_of(const struct vs_core *c, int id, size_t kind)
 		(size_t)vs_adapter_takes(c->profiles[its].adapter) : 0;
 }
 
+/* All holders are gone through only when one of them has changed. */
+const size_t *vs_forecast_vfs_held(struct vs_core *c, size_t kind)
+{
+	const struct vs_timeline *t = &vs_forecast.timeline;
+	struct vs_forecast_profile *k = &vs_forecast.kinds[kind];
+
+	shared_renew(c);
+	if (k->held && k->held_of == t->generation &&
+	    k->held_hosts == vs_forecast.shared_of)
+		return k->held;
+	VS_GROW(k->held, k->held_cap, t->ngroups + 1);
+	k->held[0] = 0;
+	for (size_t i = 0; i < t->ngroups; i++) {
+		const struct vs_holders *g = t->by_end[i].of;
+
+		k->held[i + 1] = k->held[i];
+		for (size_t j = 0; j < g->n; j++)
+			k->held[i + 1] += vfs_of(c, g->ids[j], kind);
+	}
+	k->held_of = t->generation;
+	k->held_hosts = vs_forecast.shared_of;
+	return k->held;
+}
+
+/* VFs that nodes other than these, which are all of this kind, let go until then. */
+static size_t others_let_go(struct vs_core *c, const int *ids, size_t n,
+			    size_t kind, int64_t by)
+{
+	const struct vs_timeline *t = &vs_forecast.timeline;
+	size_t takes = (size_t)vs_adapter_takes(c->profiles[kind].adapter),
+	       others = vs_forecast_vfs_held(c, kind)[vs_timeline_ended(t, by)];
+
+	for (size_t i = 0; i < n; i++) {
+		const struct vs_holders *g = t->held[ids[i]].of;
+
+		if (g && g->end <= by)
+			others -= takes;
+	}
+	return others;
+}
+
 bool vs_forecast_others_release(struct vs_core *c,
 				const struct vs_requesting_job *a,
 				const int *ids, size_t n, int64_t by)
 {
-	const struct vs_timeline *t = &vs_forecast.timeline;
-	VS_FREE bool *among = vs_calloc(c->nnodes + 1, sizeof(*among));
-	size_t kind = 0, others = 0, ended;
 	struct vs_applicant who;
+	size_t kind;
 
 	vs_assert_locked();
-	if (vs_query_blocked(c) || !only_room_lacks(c, ids, n, among, &kind) ||
-	    vs_capacity_profile(c, kind)->room[0] || vf_is_free(c, kind))
+	if (!n || vs_query_blocked(c) || !vs_node_at(c, ids[0]))
 		return true;
-	shared_renew(c);
+	kind = (size_t)c->kept[ids[0]].profile;
+	if (vs_capacity_profile(c, kind)->room[0] ||
+	    vs_forecast_vf_is_free(c, kind) ||
+	    !only_room_lacks(c, ids, n, kind))
+		return true;
 	who = applicant(a, kind);
-	ended = vs_timeline_ended(t, by);
-	for (size_t i = 0; i < ended; i++) {
-		const struct vs_holders *g = t->by_end[i].of;
-
-		for (size_t j = 0; j < g->n; j++)
-			if (!among[g->ids[j]])
-				others += vfs_of(c, g->ids[j], kind);
-	}
-	return others > vs_timeline_planned(t, &who, a->now, by + a->lasts);
+	return others_let_go(c, ids, n, kind, by) >
+	       vs_timeline_planned(&vs_forecast.timeline, &who, a->now,
+				   by + a->lasts);
 }
 
 /* Returns true if a job before it was refused and needs the same VFs. */
