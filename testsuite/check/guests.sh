@@ -22,7 +22,7 @@ part_guests() {
 	case " ${suite_options[*]} " in
 	*" --whole "*)
 		pytest_options+=(--whole)
-		need_packages "${VS_PACKAGES_SYSTEM[@]}"
+		need_packages "${VS_PACKAGES_SYSTEM[@]}" dnsmasq-base
 		need_guests whole ;;
 	*) need_guests plain ;;
 	esac
