@@ -71,7 +71,11 @@ def test_the_directory_of_ready_is_not_the_jobs_to_choose(cluster, attacked):
 
 
 def test_a_users_guestinfo_does_not_move_slurmd_in_this_boot(cluster, attacked):
-    """As on a VM that lets users write guestinfo: root writes it here in their place."""
+    """As on a VM that lets users write guestinfo: root writes it here in their place.
+    The job keeps slurm-vsphere from setting it right meanwhile."""
+    job = cluster.submit("while [ ! -e /tmp/go ]; do sleep 0.2; done\n" + jobs.SEES,
+                         "-w", NODE)
+    cluster.wait_state(job, "RUNNING", 60)
     shell = cluster.shell(NODE)
     words = "tr '\\0' ' ' </proc/$(pgrep -o -x slurmd)/cmdline"
     was = shell(words)
@@ -85,4 +89,10 @@ def test_a_users_guestinfo_does_not_move_slurmd_in_this_boot(cluster, attacked):
         f"p=$(pgrep -o -x slurmd) && [ \"$p\" != {pid} ] && echo yes", check=False) == "yes\n")
     assert shell(words) == was
     assert shell("cat /proc/sys/kernel/hostname").strip() == NODE
-    cluster.wait_done(cluster.submit("true\n", "-w", NODE), 90)
+    shell("touch /tmp/go")
+    assert jobs.seen(cluster.wait_done(job, 90))[NODE]["host"].startswith("esx")
+
+
+def test_the_next_job_finds_guestinfo_as_slurm_vsphere_wrote_it(cluster, attacked):
+    cluster.wait_done(cluster.submit("true\n", "-w", NODE))
+    assert cluster.shell(NODE)("vmtoolsd --cmd 'info-get guestinfo.slurm.node'").strip() == NODE
