@@ -97,6 +97,8 @@ def opened(path, mode):
     ("run/slurm-vsphere/guestinfo/node", 0o644, {"guestinfo-copy-read"}),
     ("var/spool/slurmd/cred_state", 0o644, {"spool-read"}),
     ("run/slurm-vsphere/ready", 0o666, {"ready-write"}),
+    *([("var/spool/slurmd/job00001/slurm_script", 0o755,
+        {"others-job-scripts-read"})] if ROOT else []),
     ("usr/sbin/slurm-vsphere-guest", 0o777, {"guest-script-write"}),
     ("usr/sbin/slurm-vsphere-port", 0o4755, {"setuid-programs"}),
     ("etc/slurm-vsphere/forked.d", 0o777, {"site-programs-into"}),

@@ -69,7 +69,8 @@ files() {
 	try guestinfo-copy-swap 'mv "$2/guestinfo" "$2/guestinfo.old"'
 	try run-folder-swap 'mv "$2" "$1/run/was" && mkdir "$2"'
 	try spool-read 'cat "$1"/var/spool/slurmd/cred_state*'
-	try slurmd-job-scripts-read 'cat "$1"/var/spool/slurmd/job*/slurm_script'
+	try others-job-scripts-read 'find "$1/var/spool/slurmd" -name slurm_script \
+		! -user "$(id -u)" -readable | grep .'
 	replace ready "$run/ready"
 	replace place "$run/place"
 	replace conf-server-copy "$run/guestinfo/conf-server"
