@@ -99,6 +99,10 @@ AM_DISTCHECK_CONFIGURE_FLAGS = --with-slurm-source=$(SLURM_SOURCE) \
 installs = install-binPROGRAMS install-sbinPROGRAMS \
 	install-slurmpluginLTLIBRARIES \
 	install-dist_sbinSCRIPTS install-dist_guestDATA \
+	install-dist_recipeansibleDATA install-dist_reciperoledefaultsDATA \
+	install-dist_reciperolemetaDATA install-dist_reciperoletasksDATA \
+	install-dist_reciperoletemplatesDATA install-dist_reciperolevarsDATA \
+	install-dist_recipepackerDATA install-dist_recipepackerhttpDATA \
 	install-dist_healthSCRIPTS install-dist_healthDATA \
 	install-dist_vhpcimportSCRIPTS \
 	install-dist_examplesDATA install-dist_monitoringDATA \

@@ -44,10 +44,13 @@ packages_hold() { # DIRECTORY SUFFIX: name of a package, then SUFFIX, is a patte
 		holds $d/slurm-vsphere-select$s PLUGINS/select_cons_tres_vsphere.so || rc=1
 		holds $d/slurm-vsphere-prep$s PLUGINS/prep_vsphere.so \
 			PLUGINS/spank_vsphere.so || rc=1
+		mapfile -t recipe < <(tracked contribs/guest/ansible contribs/guest/packer |
+			sed 's,^contribs/guest/,,')
 		holds $d/slurm-vsphere-guest$s /usr/sbin/slurm-vsphere-guest \
 			/usr/sbin/slurm-vsphere-port $u/slurm-vsphere-identity.service \
 			$u/slurm-vsphere-freeze.service \
-			$u/slurm-vsphere-slurmd.service $m/man8/slurm-vsphere-guest.8 || rc=1
+			$u/slurm-vsphere-slurmd.service $m/man8/slurm-vsphere-guest.8 \
+			"${recipe[@]/#/\/usr\/share\/slurm-vsphere\/template\/}" || rc=1
 		mapfile -t schemas < <(cd "$VS_TOP/src/svf/schema" && printf '%s\n' *.json)
 		holds $d/slurm-vsphere-client$s /usr/bin/svf $m/man1/svf.1 \
 			$m/man5/vsphere.conf.5 $m/man7/slurm-vsphere.7 \
