@@ -87,6 +87,7 @@ prepare() {
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}"
 	for p in "${parts[@]}"; do
 		[ "$p" != lint ] || need_packages "${VS_PACKAGES_LINT[@]}" "${VS_PACKAGES_RPM[@]}"
+		[ "$p" != contribs ] || contribs_packages
 		[ "$p" != system ] || need_packages "${VS_PACKAGES_SYSTEM[@]}"
 		[ "$p" != replay ] || need_packages "${VS_PACKAGES_REPLAY[@]}"
 	done

@@ -274,6 +274,7 @@ need_slurm_source() { :; }
 need_cluster() { :; }
 go_modules() { :; }
 build() { :; }
+build_vcsim() { :; }
 crash_options=() chaos_options=() chaos_with=
 """
 

@@ -92,6 +92,10 @@ VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux zsh)
 VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin prometheus python3-prometheus-client
 	python3-jsonschema python3-pyte librsvg2-bin perftest mariadb-server-core)
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_SYSTEM+=(slurmdbd)
+# The recipe of the template: the role is played on a root that mmdebstrap makes.
+# shellcheck disable=SC2034 # check.sh's
+VS_PACKAGES_CONTRIBS=(mandoc ansible-core ansible-lint mmdebstrap openssh-client
+	rpm createrepo-c)
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_LINT=(git shellcheck codespell cppcheck binutils mandoc)
 

@@ -4,9 +4,11 @@
 // datastore, a VM that is to become the template, and nothing of slurm-vsphere.
 // It is govmomi's own simulator, over SOAP, so that that page's govc commands are
 // tried against a simulator of another project. Prints its URL, ends with stdin.
+// With the argument "tls" it speaks HTTPS, which Packer asks for.
 package main
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io"
 	"os"
@@ -54,6 +56,9 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "tls" {
+		m.Service.TLS = new(tls.Config)
 	}
 	s := m.Service.NewServer()
 	fmt.Println(s.URL.String())
