@@ -5,6 +5,7 @@ A module may define make_cluster() -> GuestCluster (not started); its tests shar
 in the order of the file. --whole runs the modules named test_whole_* too."""
 
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -19,7 +20,13 @@ def pytest_addoption(parser):
     parser.addoption("--whole", action="store_true", help="run the long modules too")
 
 
+def end(signum, frame):
+    raise KeyboardInterrupt
+
+
 def pytest_configure(config):
+    # The first process of space.sh hears no signal that it has no handler for.
+    signal.signal(signal.SIGTERM, end)
     scratch.make(config)
 
 
