@@ -77,7 +77,8 @@ testsuite_fuzz_test_fuzz_states_LDADD = src/common/libvs_core.la -lpthread
 EXTRA_DIST += testsuite/fuzz/corpus/states
 
 # svf's own objects, but for ask.c: the target answers instead.
-fuzz_svf = src/svf/list/filter.c src/svf/list/show.c src/svf/list/table.c \
+fuzz_svf = src/svf/list/filter.c src/svf/list/near.c src/svf/list/notes.c \
+	src/svf/list/show.c src/svf/list/table.c \
 	src/svf/list/view.c \
 	src/svf/map/map.c src/svf/map/svg.c src/svf/map/xml.c \
 	src/svf/rpc/clean.c src/svf/rpc/usage_error.c src/svf/top/ask.c src/svf/top/cells.c \
