@@ -2,14 +2,17 @@
 """The role of contribs/guest/ansible, played against a root of Debian 12: what the
 template then holds, what it does not hold any more, and that a second run changes nothing."""
 
+import json
 import os
 import pathlib
 import re
 import subprocess
+import time
 
 import pytest
 
 from conftest import TOP
+from template_packer import SITE, copied, packer, vcenter
 from template_root import ANSIBLE, Guest, checked
 
 PLUGINS = f"/usr/lib/{os.uname().machine}-linux-gnu/slurm-wlm"
@@ -201,3 +204,60 @@ def test_another_distribution_is_refused(template, site):
         "os_family": "Debian", "distribution": "Debian", "distribution_version": "11.9",
         "distribution_major_version": "11", "architecture": "x86_64"})
     assert rc != 0 and "Debian 11.9: this role knows Debian 12 and RHEL 9" in out, out
+
+
+# ---- by Packer -----------------------------------------------------------------
+
+def at_this_guest(recipe, guest):
+    """Packer's VM is this guest: its port, and no systemd that could power it off."""
+    hcl = (recipe / "sources.pkr.hcl").read_text()
+    assert hcl.count('  communicator ') == 2
+    (recipe / "sources.pkr.hcl").write_text(hcl.replace('  communicator ', f"""
+  ssh_port          = {guest.port}
+  ip_settle_timeout = "1s"
+  communicator """).replace("  linked_clone ", """
+  customize {
+    linux_options {
+      host_name = "made"
+      domain    = "example.org"
+    }
+    network_interface {
+      ipv4_address = "127.0.0.1"
+      ipv4_netmask = "8"
+    }
+    ipv4_gateway = "127.0.0.1"
+  }
+  linked_clone """))
+    hcl = (recipe / "build.pkr.hcl").read_text()
+    assert hcl.count("; systemctl poweroff") == 1
+    (recipe / "build.pkr.hcl").write_text(hcl.replace("; systemctl poweroff", ""))
+
+
+def test_packer_plays_the_role_and_takes_its_key_away(template, site, tmp_path):
+    """vsphere-clone, in govmomi's vCenter. The simulator customizes the VM, and so shows an
+    address at which this guest is."""
+    recipe, vm = copied(tmp_path), "/DC0/vm/templates/made"
+    (tmp_path / "role.yml").write_text(json.dumps(site))
+    template.run("mkdir -p ~root/.ssh; echo x >~root/.ssh/authorized_keys; ssh-keygen -A; "
+                 "rm -f /etc/slurm-vsphere/* /etc/security/limits.d/*")
+    template.start("the test's")
+    at_this_guest(recipe, template)
+    left = "ls ~root/.ssh/authorized_keys /etc/ssh/ssh_host_* 2>/dev/null || :"
+    with vcenter() as (env, address):
+        checked("govc", "folder.create", "/DC0/vm/templates", env=env)
+        p = packer(recipe, "build", "vsphere-clone.existing", vcenter_server=address,
+                   **{**SITE, "ssh_private_key_file": template.files / "key"}, password="pass")
+        try:
+            end = time.monotonic() + 300
+            while p.poll() is None and time.monotonic() < end and template.run(left):
+                time.sleep(0.5)
+            subprocess.run(["govc", "vm.power", "-off", vm], env=env, capture_output=True,
+                           check=False)
+            out, _ = p.communicate(timeout=60)
+        finally:
+            p.kill()
+        assert p.returncode == 0, out
+        assert "true" in checked("govc", "object.collect", "-s", vm, "config.template", env=env)
+    assert re.search(r"failed=0 ", out) and template.run(left) == "", out
+    assert template.run("ls /etc/slurm-vsphere /etc/security/limits.d").split() == [
+        "/etc/security/limits.d:", "90-slurm-vsphere.conf", "/etc/slurm-vsphere:", "conf-server"]
