@@ -18,7 +18,9 @@ mkdir -p "$image"
 # Files that the user may not read are left out, as is what no program here needs.
 # The tar is not kept: a VM's disk has no space for both.
 tar -C / --one-file-system --ignore-failed-read --warning=none -cf - \
-	--exclude=usr/lib/modules --exclude=usr/lib/python3 --exclude=usr/share \
+	--exclude="usr/lib/python3*" --exclude="usr/bin/p*[0-9]" --exclude=usr/share \
+	--exclude=usr/lib/modules --exclude=usr/lib/udev --exclude="*/libicu*" \
+	--exclude=usr/lib/x86_64-linux-gnu/perl --exclude="*/libperl*" \
 	--exclude=usr/lib/x86_64-linux-gnu/slurm-wlm --exclude=usr/lib/gcc \
 	bin etc lib lib64 sbin usr | tar -C "$image" -xf -
 mkdir -p "$image/dev" "$image/proc" "$image/sys" "$image/tmp" "$image/run" \
