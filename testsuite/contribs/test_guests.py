@@ -146,3 +146,12 @@ def test_rpctool_without_a_port_fails_with_a_reason(tmp_path):
     r = subprocess.run([tool, "--cmd", "info-get x"], text=True, capture_output=True, check=False)
     assert r.returncode == 1 and r.stderr.startswith("Failed sending message to VMware: ")
     assert subprocess.run([tool, "x"], capture_output=True, check=False).returncode == 2
+
+
+@pytest.mark.parametrize("words, says", [
+    (["--guests"], "--guests qemu is expected"),
+    (["--guests", "qemu", "--keep"], "one option at most is expected")])
+def test_the_demo_refuses_what_it_does_not_know(tmp_path, words, says):
+    r = subprocess.run([TOP / "contribs/demo.sh", *words], text=True, capture_output=True,
+                       check=False, env={**os.environ, "VS_CACHE": str(tmp_path)})
+    assert (r.returncode, r.stderr) == (1, f"demo.sh: {says}\n")
