@@ -74,7 +74,7 @@ def no_job_is_left(request):
         return
     from daemons import wait_for
     c = request.getfixturevalue("cluster")
-    c.run("scancel", "--state=PENDING,RUNNING,SUSPENDED")
+    c.run("scancel", *c.run("squeue", "-h", "-o", "%A").stdout.split())
 
     def empty():
         r = c.run("squeue", "-h")

@@ -103,7 +103,7 @@ def test_a_port_that_went_down_before_a_job_drains_its_node(cluster, first):
             cluster.job(job).get("Restarts") == "1"))
         reason = cluster.node("vm002")["Reason"]
         assert reason.startswith("prep/vsphere: ") and "rxe0" in reason, reason
-        assert cluster.job(job)["JobState"] == "PENDING"
+        cluster.wait_state(job, "PENDING")
         wait_for("Slurm says why the job waits", 60, lambda: cluster.squeue(job) != "None")
         texts.say(cluster, "a port that went down before a job", job, "vm002")
         assert cluster.shell("vm002")("test -e /tmp/ran; echo $?") == "1\n"
