@@ -371,7 +371,7 @@ static void a_wrong_command_line_is_exit_2(void **state)
 		"vm evict vm[001-", "vm evict --requeue vm[1", "vm rebuild vm1 vm[",
 		"vm move vm[ --on esx1", "plan", "plan -N1 job.sh", "hosts -t good", "nodes -w vm[1",
 		"hosts -O nic", "hosts -i x", "status -O x", "adopt -i 5",
-		"host drain --at soon esx1", "check --nagios --json",
+		"host drain --at soon esx1",
 	};
 
 	(void)state;

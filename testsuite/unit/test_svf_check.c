@@ -77,9 +77,10 @@ static void nagios_is_told_when_there_is_no_answer(void **state)
 	vs_control_stop();
 	assert_int_equal(svf("check --nagios"), 3);
 	assert_string_equal(out, "SVF UNKNOWN - slurmctld does not answer | hard=0 warning=0 unknown=0\n");
-	assert_int_equal(svf("check --nagios --json"), 2);
-	assert_int_equal(svf("check --nagios --codes"), 2);
-	assert_string_equal(out, "");
+	/* 2 would be CRITICAL */
+	assert_int_equal(svf("check --nagios --json"), 3);
+	assert_int_equal(svf("check --nagios --codes"), 3);
+	assert_string_equal(out, "SVF UNKNOWN - --nagios takes no --json, --codes, --standalone or -O | hard=0 warning=0 unknown=0\n");
 }
 
 static void a_word_that_is_no_code_and_no_object_is_refused(void **state)

@@ -262,9 +262,14 @@ static int nagios(const struct svf *s)
 	VS_FREE char *text = NULL;
 	struct vs_jdoc doc;
 	struct sums n;
-	int rc = ask(&doc), state;
+	int rc, state;
 	bool up;
 
+	/* Nagios reads 2, the exit code of a wrong command line, as CRITICAL. */
+	if (s->json || s->flag || s->format || s->own[STANDALONE])
+		return nagios_line(NAGIOS_UNKNOWN, "--nagios takes no --json, --codes, --standalone or -O",
+				   &none);
+	rc = ask(&doc);
 	if (rc)
 		return nagios_line(NAGIOS_UNKNOWN, rc == SVF_AUTH ?
 				   "authentication refused" :
@@ -297,15 +302,12 @@ static int run(const struct svf *s)
 	struct vs_jdoc doc;
 	int rc;
 
-	if (s->own[NAGIOS] && (s->json || s->flag || s->format ||
-			       s->own[STANDALONE]))
-		return svf_wrong("check", "--nagios prints one line: it takes no --json, --codes, --standalone or -O");
+	if (s->own[NAGIOS])
+		return nagios(s);
 	if (s->flag)
 		return svf_codes_print(s);
 	if (s->own[STANDALONE])
 		return standalone(s);
-	if (s->own[NAGIOS])
-		return nagios(s);
 	rc = ask(&doc);
 	if (rc)
 		return rc;
