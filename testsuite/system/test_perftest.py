@@ -76,7 +76,7 @@ def site(tmp_path):
 def read(text):
     """[(test, from, figure or why there is none)]"""
     job = perf.read_job(text)
-    assert job["done"] and len(job["cards"]) == 2, text
+    assert job["done"] and len(job["nics"]) == 2, text
     got = []
     for t in job["tests"]:
         try:

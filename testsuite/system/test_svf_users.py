@@ -179,8 +179,10 @@ def test_why_speaks_of_a_job_in_each_of_its_states(cluster):
         wait_for("all are up", 5, lambda: cluster.svf(
             "why", str(job))["text"] == "its node is up")
         held.end_well()
-        assert cluster.svf("why", str(job))["text"] == \
-            "the job has no managed node"
+        assert cluster.svf("why", str(job))["text"] == (
+            "the job has ended, and slurm-vsphere keeps nothing of ended jobs. "
+            f"SystemComment in scontrol show job {job} has its hosts and PFs; "
+            f"sacct -j {job} has its nodes")
         held = cluster.sbatch("-N1", "--hold")
         assert "Slurm's own reason" in cluster.svf("why", str(held))["text"]
     finally:
