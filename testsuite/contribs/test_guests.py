@@ -71,14 +71,14 @@ def vm(tmp_path):
     (d / "guestinfo.json").write_text(json.dumps({"guestinfo.slurm.node": "vm001"}))
     started = []
 
-    def start(text):
+    def start(text, **env):
         program(tmp_path, "qemu-system-x86_64", f'echo "$@" >{tmp_path}/argv\n{text}')
         p = subprocess.Popen([TOP / "testsuite/guests/hypervisor"], env={
             **os.environ, "VM_NAME": "vm001", "VM_DIR": str(d), "VM_BOOT": "1",
             "VM_CARDS": str(d / "cards.json"), "VM_GUESTINFO": str(d / "guestinfo.json"),
             "VS_CLUSTER_DIR": str(tmp_path / "cluster"), "VG_ACCEL": "tcg", "VG_MEMORY": "64",
             "VG_IMAGES": "/images", "VG_DISK": "/disk",
-            "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"})
+            "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", **env})
         started.append(p)
         return p
     start.dir = d
@@ -137,6 +137,79 @@ def test_guestinfo_is_read_and_written(vm):
     assert (vm.dir / "guestinfo.set").read_text() == "guestinfo.slurm.state=ready now\n"
     asked = [line.split(" ", 1)[1] for line in (vm.dir / "rpc.log").read_text().splitlines()]
     assert asked[0] == "power-on 1" and asked[-1] == "nonsense"
+
+
+# QEMU's monitor; what it was told is written into the file `told`.
+MONITOR = """
+import json, pathlib, socket, subprocess, sys
+top, run, status = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+door = socket.socket(socket.AF_UNIX)
+door.bind(run + "/qmp")
+door.listen()
+while True:
+    s = door.accept()[0]
+    f = s.makefile("rw")
+    print(json.dumps({"QMP": {}}), file=f, flush=True)
+    for line in f:
+        what = json.loads(line)
+        (top / "told").open("a").write(what["execute"] + "\\n")
+        if what["execute"] == "migrate":
+            subprocess.run(what["arguments"]["uri"].removeprefix("exec:"), shell=True, input=b"m")
+        print(json.dumps({"return": {"status": status}}), file=f, flush=True)
+        if what["execute"] == "quit":
+            sys.exit()
+"""
+
+
+def source(vm, tmp_path, status):
+    """A clone source whose migrations end so; what it is answered to its request."""
+    (vm.dir / "guestinfo.json").write_text(json.dumps({"guestinfo.slurm.parent": "yes"}))
+    (tmp_path / "monitor.py").write_text(MONITOR)
+    (tmp_path / "bin").mkdir(exist_ok=True)
+    program(tmp_path, "qemu-img", f'echo "$@" >{tmp_path}/img')
+    p = vm(f"exec {sys.executable} {tmp_path}/monitor.py {tmp_path} {vm.dir}/run {status}\n")
+    wait_for("the monitor listens", 30, (vm.dir / "run/qmp").exists)
+    with socket.socket(socket.AF_UNIX) as s:
+        wait_for("it answers", 10, lambda: s.connect_ex(str(vm.dir / "run/rpc")) == 0)
+        with s.makefile("rw") as f:
+            f.write("instantclone.freeze\n")
+            f.flush()
+            return p, f.readline()
+
+
+def test_a_clone_source_is_saved_and_stays_frozen_until_it_is_powered_off(vm, tmp_path):
+    p, answer = source(vm, tmp_path, "completed")
+    assert answer == ""     # that is for its clones
+    wait_for("it is frozen", 10, (vm.dir / "frozen").exists)
+    assert (vm.dir / "memory").read_text() == "m" and p.poll() is None
+    told = [x for x in (tmp_path / "told").read_text().split() if x != "qmp_capabilities"]
+    assert told == ["migrate-set-parameters", "migrate", "query-migrate", "quit"]
+    assert f"file={vm.dir}/disk.qcow2,format=qcow2,if" in (tmp_path / "argv").read_text()
+    assert (tmp_path / "img").read_text().endswith(f"-b /disk {vm.dir}/disk.qcow2\n")
+    p.send_signal(signal.SIGTERM)
+    p.wait(10)
+
+
+def test_a_clone_source_that_cannot_be_saved_goes_on_and_is_told(vm, tmp_path):
+    p, answer = source(vm, tmp_path, "failed")
+    assert answer == "0 Failed\n" and p.poll() is None
+    assert not (vm.dir / "frozen").exists()
+    assert "quit" not in (tmp_path / "told").read_text()
+
+
+def test_a_clone_begins_with_its_sources_memory_and_the_end_of_its_request(vm, tmp_path):
+    vm("exec sleep 300\n", VM_FORKED="/source")
+    wait_for("it runs", 30, (tmp_path / "argv").exists)
+    with socket.socket(socket.AF_UNIX) as s:
+        wait_for("it answers", 10, lambda: s.connect_ex(str(vm.dir / "run/rpc")) == 0)
+        with s.makefile("rw") as f:
+            assert f.readline() == "1\n"
+            f.write("info-get guestinfo.slurm.node\n")
+            f.flush()
+            assert f.readline() == "1 vm001\n"
+    argv = (tmp_path / "argv").read_text()
+    assert "-incoming exec:cat /source/memory" in argv
+    assert "file=/source/disk.qcow2,format=qcow2,snapshot=on" in argv
 
 
 def test_rpctool_without_a_port_fails_with_a_reason(tmp_path):

@@ -8,7 +8,6 @@ the controller and in the VMs. slurmctld's network is the bridge brm.
 
 import base64
 import ctypes
-import json
 import os
 import pathlib
 import re
@@ -23,6 +22,7 @@ sys.path.insert(0, str(HERE.parent / "system"))
 import template                                             # noqa: E402
 from cluster import Cluster, patience             # noqa: E402
 from daemons import plugin_dirs                             # noqa: E402
+from monitor import qmp                                     # noqa: E402
 from worlds import host, world                              # noqa: E402
 
 CONTROLLER = "10.77.0.1"
@@ -87,36 +87,16 @@ class Shell:
         return out
 
 
-def qmp(directory, execute, **arguments):
-    """One command to QEMU's monitor; its result."""
-    def answer(lines):
-        for line in lines:
-            got = json.loads(line)
-            if "error" in got:
-                raise RuntimeError(f"{execute}: {got['error']['desc']}")
-            if "return" in got:
-                return got["return"]
-        raise RuntimeError(f"{execute}: QEMU ended")
-
-    with socket.socket(socket.AF_UNIX) as s:
-        s.connect(str(directory / "run/qmp"))
-        with s.makefile() as f:
-            f.readline()    # the greeting
-            s.sendall(b'{"execute": "qmp_capabilities"}\n')
-            answer(f)
-            s.sendall(json.dumps({"execute": execute, "arguments": arguments}).encode())
-            return answer(f)
-
-
 class GuestCluster(Cluster):
     """nodes: how many are declared. change: a function that makes the template differ
     (template.py). guest_env: the hypervisor's settings (VG_*)."""
 
     slurmctld_parameters = "idle_on_node_suspend,enable_configless"
 
-    def __init__(self, nodes=2, vfs=2, change=None, directory=None, **guest_env):
+    def __init__(self, nodes=2, vfs=2, change=None, directory=None, hosts=HOSTS,
+                 **guest_env):
         super().__init__(directory, nodes=nodes, inventory=world(
-            hosts=[host(h, vfs=vfs) for h in HOSTS],
+            hosts=[host(h, vfs=vfs) for h in hosts],
             durations={"ShutdownGuest": "25s"},
             guest={"command": [str(HERE / "hypervisor")]}))
         self.isolation = []

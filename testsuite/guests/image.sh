@@ -11,7 +11,7 @@
 # alone. The directory's name is a hash of all that the image depends on, so one that
 # exists is right. Images of other kernels and packages are removed.
 
-VS_PACKAGES_GUESTS=(qemu-system-x86 mmdebstrap e2fsprogs cpio xz-utils iproute2)
+VS_PACKAGES_GUESTS=(qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio xz-utils iproute2)
 guest_packages=(systemd systemd-sysv udev dbus iproute2 kmod procps rdma-core
 	ibverbs-utils ibverbs-providers perftest munge slurmd slurm-client chrony
 	busybox-static libjson-c5 iputils-ping libnss-myhostname)

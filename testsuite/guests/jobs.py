@@ -10,6 +10,10 @@ cat >/tmp/perftest.sh <<'END'
 gid=$(sed -n 's/^gid-index //p' /run/slurm-vsphere/ready)
 device=$(sed -n 's/^device //p' /run/slurm-vsphere/ready)
 own=$(sed -n 's/^address //p' /run/slurm-vsphere/ready)
+if [ -z "$device" ]; then	# vmxnet3: what a test made on it is no part of `ready`
+	device=rxe-$(sed -n 's/^netdev //p' /run/slurm-vsphere/ready)
+	gid=$(grep -l :ffff: /sys/class/infiniband/"$device"/ports/1/gids/* | sed 's,.*/,,;q')
+fi
 command="$2 -d $device -x $gid -F $3"
 if [ "$SLURM_PROCID" = 0 ]; then
 	$command >/tmp/perftest.out 2>&1 || cat /tmp/perftest.out
