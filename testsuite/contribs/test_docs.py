@@ -78,6 +78,70 @@ def test_all_documents_are_read(said, name):
                                       LONG.replace(" ", "\n")})
 
 
+# What names.py reads of the sources, as small as it can be.
+CODE = {
+    "src/plugins/conf/keys.c": '{ VS_SCOPE_TOP, VS_CONF_INT, "SvfPort", NULL, 0 },\n',
+    "src/svf/usage.c": '{ "-O", "--Format", "FIELDS" }, { "-h", "--noheader" }, { "-i", "--iterate" }',
+    "src/svf/list/list.h": '#define SVF_FILTER_ME { NULL, "--me" }\n',
+    "src/svf/verbs/jobs.c": 'own[] = { SVF_FILTER_ME };\n{ .name = "state" }\n'
+                            'const struct svf_verb svf_jobs = {\n.name = "jobs", .args = "[ID]"',
+    "src/svf/verbs/vm.c": 'const struct svf_verb svf_vm = {\n.name = "vm", .args = "evict|move NODES",',
+    "src/svf/verbs/check.c": 'const struct svf_verb svf_check = {\n.name = "check", .args = "[CODE]",',
+    "src/common/plan/checks/check_rows.h": 'CHECK(A, "esxi-old", HARD,\n',
+    "src/common/engine/metrics/format.c": 'put(o, PREFIX "vfs{"); one(o, COUNTER, "starts", "VMs.");',
+    "contribs/guest/slurm-vsphere-guest": "${SLURM_VSPHERE_RUN:-/run/slurm-vsphere}/ready",
+    "debian/a.install": "usr/sbin/slurm-vsphere-guest\nusr/share/slurm-vsphere/guest/*.service usr/lib\n",
+    "debian/a.examples": "usr/share/doc/slurm-vsphere/examples/vsphere.conf\n",
+}
+NAMES = [
+    ("SvfPort=9000", "SvfPorts=9000", "SvfPorts= is no key of vsphere.conf"),
+    ("svf jobs -h -O state:9 --me", "svf list", "svf list is no verb"),
+    ("svf -i 5 vm evict vm1", "svf vm stop vm1", "svf vm stop is no verb"),
+    ("svf jobs --me; ls --all", "svf jobs --all", "svf jobs has no --all"),
+    ("svf -h jobs", "svf vm --me", "svf vm has no --me"),
+    ("svf jobs -O state,ALL", "svf jobs -O state,why:8", "why is no field of svf"),
+    ("svf jobs --Format=state", "svf jobs --Format=why", "why is no field of svf"),
+    ("svf check esxi-old", "svf check esxi-new", "esxi-new is no code of svf check"),
+    ("svf check ESXI HOST", "svf check esxi", "esxi is no code of svf check"),
+    ("slurm_vsphere_vfs slurm_vsphere_starts_total slurm_vsphere.id",
+     "slurm_vsphere_ours", "slurm_vsphere_ours is no metric"),
+    ("SLURM_VSPHERE_RUN", "SLURM_VSPHERE_RUNS", "SLURM_VSPHERE_RUNS is in no source"),
+    ("/usr/sbin/slurm-vsphere-guest", "/usr/bin/slurm-vsphere-guest",
+     "/usr/bin/slurm-vsphere-guest is in no package"),
+    ("/usr/share/doc/slurm-vsphere/examples/vsphere.conf", "/usr/share/slurm-vsphere/vsphere.conf",
+     "/usr/share/slurm-vsphere/vsphere.conf is in no package"),
+    ("/run/slurm-vsphere/ready", "/run/slurm-vsphere/done",
+     "/run/slurm-vsphere/done is in no source"),
+    ("src/svf/usage.c src/svf/*.c contribs/guest", "src/svf/use.c",
+     "src/svf/use.c is not in the source"),
+]
+
+
+@pytest.mark.parametrize("good, bad, says", NAMES)
+def test_a_name_that_the_code_does_not_have_is_found(said, good, bad, says):
+    for text in (f"`{good}`\n", f"```\n{good}\n```\n", f"| `{good}` |\n"):
+        assert said({**CODE, "doc/a.md": text}) == ""
+        out = said({**CODE, "doc/a.md": text.replace(good, bad)})
+        assert f": name: {says}\n" in out and out.count("\n") == 1, out
+    # in prose it is a word
+    assert said({**CODE, "doc/a.md": bad + "\n"}) == ""
+
+
+@pytest.mark.parametrize("text, count", [
+    ("`svf check` reports it as `esxi-old`.", 0), ("`svf check` reports it as `esxi-new`.", 1),
+    ("A host is reported as `esxi-new`.", 1), ("`svf check` and `svf-probe` read it.", 0),
+    ("A host, `esxi-new`.", 0)])
+def test_a_code_beside_svf_check_must_be_one(said, text, count):
+    out = said({**CODE, "doc/a.md": text + "\n"})
+    assert out.count("doc/a.md:1: name: esxi-new is no code of svf check\n") == count, out
+    assert out.count("\n") == count, out
+
+
+@pytest.mark.parametrize("good", [n[0] for n in NAMES])
+def test_a_class_whose_source_is_gone_refuses_all(said, good):
+    assert ": name: " in said({"doc/a.md": f"`{good}`\n"})
+
+
 def test_readme_has_limits(said):
     assert said({"README.md": "x.\n" * 150}) == ""
     assert "README.md:151: lines: 151" in said({"README.md": "x.\n" * 151})

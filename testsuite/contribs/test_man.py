@@ -32,6 +32,12 @@ SOURCES = {
         'must("--other")\ndef arguments():\n    s.add_argument("-c", "--conf")\n\ndef main():\n    "--x"\n',
     "contribs/probe/options.c": '{ "--folder", "NAME" }, { "--help" }\n',
     "contribs/guest/slurm-vsphere-guest": "#   check     what\n",
+    # what names.py reads
+    "src/plugins/conf/keys.c": "".join(f'{{ VS_SCOPE_TOP, VS_CONF_INT, "{k}", }}\n'
+                                       for k in ("VCenter", "MTU")),
+    "src/svf/usage.c": '{ "-i", "--iterate" }, { "-O", "--Format" }, { NULL, "--json" }\n',
+    "src/svf/verbs/hosts.c": '{ "--pfs" }, { .name = "free" }\nconst struct svf_verb svf_hosts = '
+                             '{ .name = "hosts", .args = "drain|resume HOST",\n',
 }
 
 
@@ -211,19 +217,32 @@ def test_an_empty_table_is_found(said):
     assert out == "svf-probe.1: table: its table is empty\n"
 
 
-@pytest.mark.parametrize("name, sections, says", [
-    ("slurm-vsphere.7", {"DESCRIPTION": ".nf\nsvf \\-\\-json nodes\n.fi\n"}, "svf nodes is no verb"),
-    ("svf.1", {"EXAMPLES": ".nf\nsvf nodes\n.fi\n"}, "svf nodes is no verb"),
-    ("slurm-vsphere.7", {"DESCRIPTION": tags("svf nodes")}, "svf nodes is no verb"),
-    ("svf.1", {"DESCRIPTION": "On all PFs (see METRICS).\n"}, "the page has no section METRICS"),
-    ("svf.1", {"DESCRIPTION": "See LINKED\nCLONES.\n"}, "the page has no section LINKED CLONES"),
-    ("vsphere.conf.5", {"EXAMPLE": ".nf\nVCenter=x Old=1\n.fi\n"}, "Old= in EXAMPLE is no key")])
-def test_a_name_that_the_tables_do_not_have_is_found(said, name, sections, says):
-    assert said({name: sections}) == f"{name}: unknown: {says}\n"
+@pytest.mark.parametrize("text, says", [
+    ("On all PFs (see METRICS).\n", "METRICS"), ("See LINKED\nCLONES.\n", "LINKED CLONES")])
+def test_a_section_that_the_page_does_not_have_is_found(said, text, says):
+    assert said({"svf.1": {"DESCRIPTION": text}}) == f"svf.1: unknown: the page has no section {says}\n"
 
 
 def test_a_section_that_the_page_has_may_be_named(said):
     assert said({"svf.1": {"DESCRIPTION": "See VERBS, see EXIT STATUS, see PF.\n"}}) == ""
+
+
+@pytest.mark.parametrize("text, says", [
+    ("Set Old=1.\n", "Old= is no key of vsphere.conf"),
+    (".B svf hosts \\-\\-old\n", "svf hosts has no --old"),
+    ("\\fBsvf hosts \\-O why\\fR\n", "why is no field of svf"),
+    (".nf\nsvf hosts \\-\\-old\n.fi\n", "svf hosts has no --old"),
+    (".nf\nsvf \\-\\-json nodes\n.fi\n", "svf nodes is no verb"),
+    (tags("svf nodes"), "svf nodes is no verb"),
+    ("It sets SLURM_VSPHERE_OLD.\n", "SLURM_VSPHERE_OLD is in no source"),
+    ("Read slurm_vsphere_old.\n", "slurm_vsphere_old is no metric"),
+    ("Run /usr/bin/svf-old.\n", "/usr/bin/svf-old is in no package")])
+def test_a_name_that_the_sources_do_not_have_is_found(said, text, says):
+    assert said({"slurm-vsphere.7": {"DESCRIPTION": text}}) == f"slurm-vsphere.7: name: {says}\n"
+
+
+def test_a_word_after_svf_in_prose_is_no_verb(said):
+    assert said({"slurm-vsphere.7": {"DESCRIPTION": "Then svf prints it. MTU=1 is a key.\n"}}) == ""
 
 
 def test_the_pages_of_this_tree_have_no_fault():

@@ -8,6 +8,8 @@ reader does, and prints FILE:LINE and the rule that is broken. Exits with 1 if a
   word    an expression that words.py refuses
   long    a sentence of more than 30 words
   link    a relative link, or the name of a document, that leads to no file or heading
+  name    a key, verb, option, field, code, metric, variable or path, in a block or in
+          `code`, that the sources do not have (names.py)
   lines   README.md has more than 150 lines
   column  a line of README.md is longer than 100 columns, a table's than 140
 
@@ -22,6 +24,7 @@ import re
 import sys
 
 from files import tracked
+from names import unknown, unknown_codes
 from words import PROSE
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -130,10 +133,23 @@ def links(top, name, text):
             yield plain.count("\n", 0, m.start()) + 1, f"`{m[1]}` names no file"
 
 
+def codes(text):
+    """(line, text) of each line of a block, and of each `code`."""
+    lines = dict(lines_without_blocks(text))
+    for n, line in enumerate(text.splitlines(), 1):
+        if lines[n] == line:
+            for m in CODE.finditer(line):
+                yield n, m[2].replace(r"\|", "|")
+        elif not FENCE.match(line):
+            yield n, line
+
+
 def judged(top, name):
     """(line, rule, what) of each fault of a document."""
     text = (top / name).read_text()
     for at, part in texts(text):
+        for begin, what in unknown_codes(top, part):
+            yield at + part.count("\n", 0, begin), "name", what
         plain = prose(part)
         for word, pattern in PROSE.items():
             for m in pattern.finditer(plain):
@@ -144,6 +160,9 @@ def judged(top, name):
                 yield at + line, "long", f"{count} words: {' '.join(sentence.split())[:70]}..."
     for line, what in links(top, name, text):
         yield line, "link", what
+    for line, code in codes(text):
+        for _, what in unknown(top, code):
+            yield line, "name", what
     if name == "README.md":
         rows = text.splitlines()
         if len(rows) > README_LINES:

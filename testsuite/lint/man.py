@@ -13,8 +13,9 @@ directory), and prints PAGE: RULE: what is wrong. Exits with 1 if anything is.
   word     an expression that words.py refuses
   table    a key, verb, option, field, exit status or finding of the code's tables,
            or a variable of the environment that svf reads, is not in its page
-  unknown  a page names a verb or a key that the tables do not have, or a section
-           ("see METRICS") that the page does not have
+  unknown  a section ("see METRICS") that the page does not have
+  name     a key, variable, metric or path that the sources do not have; in bold, in
+           a tag or in an example also a verb, an option, a field or a code of svf (names.py)
 
 PAGES/tables holds what svf prints of its tables.
 """
@@ -27,6 +28,7 @@ import subprocess
 import sys
 
 from docs import SENTENCE_WORDS, WORD, sentences
+from names import unknown
 from words import PROSE
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -261,22 +263,19 @@ def rule_table(page, tables, top):
             yield f"the field {field} is not in the page"
 
 
-def rule_unknown(page, tables, _top):
-    known = set(tables.of("verb"))
-    examples = [t for b in page.blocks.values() for t in b]
-    for text in [*page.tags, *examples]:
-        for m in re.finditer(r"^svf (?:--?\w+ )*([a-z][\w-]*)", text.strip()):
-            if m[1] not in known:
-                yield f"svf {m[1]} is no verb"
+def rule_unknown(page, _tables, _top):
     for _, text in page.prose:
         for title in re.findall(r"\b[Ss]ee ([A-Z]{4,}(?: [A-Z]+)*)\b", text):
             if title not in page.sections:
                 yield f"the page has no section {title}"
-    if page.name == "vsphere.conf.5":
-        for line in page.blocks.get("EXAMPLE", []):
-            for key in re.findall(r"(?:^|\s)(\w+)=", line):
-                if key not in tables.keys:
-                    yield f"{key}= in EXAMPLE is no key"
+
+
+def rule_name(page, _tables, top):
+    text = page.path.read_text()
+    bold = re.findall(r"\\fB(.*?)\\f[RPI]", text) + re.findall(r"^\.B (.*)", text, re.M)
+    code = [plain(b) for b in bold] + page.tags + [t for b in page.blocks.values() for t in b]
+    yield from sorted({what for t in code for _, what in unknown(top, t)} |
+                      {what for _, t in page.prose for _, what in unknown(top, t, prose=True)})
 
 
 def main():
