@@ -73,7 +73,7 @@ void vs_other_cluster_check(struct vs_core *c)
 				VS_CHECK_OTHER_CLUSTER, s.id[i],
 				"its VMs have VFs of this cluster's PFs",
 				"its own PFs or hosts",
-				"svf hosts -o host,reason:120\t# which PFs\n"
+				"svf hosts -O host,reason:120\t# which PFs\n"
 				"vsphere.conf: AdapterName=... PF=	# another for each cluster, or its own hosts by VSphereCluster=" },
 			"another Slurm cluster (id %s) uses VFs of this cluster's PFs: the VFs that it reserves are not visible, so VMs may find a PF full at power-on; give each cluster its own PFs or hosts (svf hosts shows which)",
 			s.id[i]);
