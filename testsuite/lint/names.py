@@ -6,7 +6,7 @@ docs.py and man.py, once for each text.
   verb      svf VERB, its word, its options and its fields
   code      svf check CODE; a word with hyphens that is code beside "svf check" or "reports",
             and no program of names.txt
-  metric    slurm_vsphere_NAME
+  metric    slurm_vsphere_NAME, if it is no variable of the Ansible role
   variable  SLURM_VSPHERE_NAME, SVF_NAME, SV_NAME
   path      a path that a package or the guest's script must have, a file of the source
 
@@ -161,7 +161,8 @@ def of_verb(top, text):
 def of_metric(top, text):
     for m in METRIC.finditer(text):
         name = re.sub(r"_(bucket|sum|count|total)$", "", m[1])
-        if {name, m[1]}.isdisjoint(metrics(top)) and m[1] not in listed("metrics"):
+        role = source(top, "contribs/*/roles/*")    # its variables begin alike
+        if {name, m[1]}.isdisjoint(metrics(top)) and not re.search(rf"\b{m[0]}\b", role):
             yield m.start(), f"{m[0]} is no metric"
 
 
@@ -190,7 +191,7 @@ def of_path(top, text):
         if re.search(r"NAME|[A-Z]{4,}\b(?!\.md)", path):
             continue
         if not (path in names or (top / path).is_dir() or fnmatch.filter(names, path)
-                or f"{path}.c" in names):
+                or f"{path}.c" in names or f"testsuite/{path}" in names):
             yield m.start(), f"{path} is not in the source"
 
 
