@@ -19,7 +19,7 @@ import functools
 import pathlib
 import re
 
-from files import tracked
+import files
 
 HERE = pathlib.Path(__file__).resolve().parent
 KEY = re.compile(r"(?<![\w$%./-])([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)=")
@@ -33,6 +33,9 @@ SOURCE = re.compile(r"(?<![\w/.$}-])(?:src|contribs|testsuite|debian)/[\w.*/-]+"
 # Options of each verb that take a value.
 VALUED = {"-O": "fields", "--Format": "fields", "-S": "fields", "--sort": "fields",
           "-i": "seconds", "--iterate": "seconds"}
+
+
+tracked = functools.cache(files.tracked)
 
 
 @functools.cache
@@ -185,7 +188,7 @@ def of_path(top, text):
                 not re.search(rf"(?<![\w-]){re.escape(part)}(?![\w-])", code)
                 for part in (m[2] or "").strip("./").split("/") if part):
             yield m.start(), f"{m[0]} is in no source"
-    names = set(tracked(top))
+    names = tracked(top)
     for m in SOURCE.finditer(text):
         path = m[0].rstrip("./")
         if re.search(r"NAME|[A-Z]{4,}\b(?!\.md)", path):
