@@ -24,12 +24,19 @@ TOOLS = """#!/bin/sh
 [ "$2" = instantclone.freeze ] || exec vmware-rpctool "$2"
 vmware-rpctool "$2"
 code=$?
-draw >/run/drawn.before
+draw >/run/drawn.thaw
 date +%s.%N >/run/clock.before
 exit $code
 """
-# And the site's own program draws again, when slurm-vsphere-guest has done its part.
-SITE = "#!/bin/sh\ndraw >/run/drawn.after\n"
+# Drawn beside the reseed, because some seconds later the kernel may have done its own.
+PORT = """#!/bin/sh
+[ "$1" = reseed ] || exec slurm-vsphere-port.real "$@"
+draw >/run/drawn.before
+slurm-vsphere-port.real "$@"
+code=$?
+draw >/run/drawn.after
+exit $code
+"""
 RULE = """ACTION=="add", SUBSYSTEM=="net", DRIVERS=="vmxnet3", \
 RUN+="/usr/bin/rdma link add rxe-$name type rxe netdev $name"
 """
@@ -41,9 +48,9 @@ def change(disk):
                    check=True)
     disk.put(draw, "/usr/bin/draw", 0o755)
     disk.text(TOOLS, "/usr/bin/vmtoolsd", 0o755)
-    for path in ("/etc/slurm-vsphere", "/etc/slurm-vsphere/forked.d"):
-        disk.directory(path)
-    disk.text(SITE, "/etc/slurm-vsphere/forked.d/50-draw", 0o755)
+    port = "/usr/sbin/slurm-vsphere-port"
+    disk.commands += [f"ln {port} {port}.real", f"unlink {port}"]
+    disk.text(PORT, port, 0o755)
     disk.text(RULE, "/etc/udev/rules.d/99-soft-roce.rules")
 
 
@@ -133,9 +140,11 @@ def test_each_has_an_identity_of_its_own(cluster, text):
 
 def test_their_random_numbers_differ(cluster, text):
     print()
-    a, b = both(cluster, "cat /run/drawn.before")
-    print(f"getrandom before the reseed: {'the same in both' if a == b else 'different'}: {a} | {b}")
-    differ(cluster, "getrandom after it", "cat /run/drawn.after")
+    for when in ("thaw", "before"):
+        a, b = both(cluster, f"cat /run/drawn.{when}")
+        print(f"getrandom, {when}: {'the same in both' if a == b else 'different'}: {a} | {b}")
+    assert a == b, "they differ before the reseed: the test shows nothing of it"
+    differ(cluster, "getrandom after the reseed", "cat /run/drawn.after")
     differ(cluster, "getrandom now", "draw")
     told = both(cluster, "grep -o -w -m1 rdrand /proc/cpuinfo; dmesg | grep -i -o vmgenid; true")
     assert not any("vmgenid" in t.lower() for t in told), told
