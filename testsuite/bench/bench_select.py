@@ -150,10 +150,8 @@ def fill(cluster, ends):
            f"{time.monotonic() - began:.0f} s")
 
 
-def take_infiniband(cluster, stock):
-    """Other people's VMs take every VF of it that is left. The idle nodes of that
-    adapter can serve no job then: stock's are drained, for backfill to plan with
-    as many nodes in both."""
+def take_infiniband(cluster):
+    """Other people's VMs take every VF of it that is left."""
     n = 0
     for h in cluster.state()["hosts"]:
         for pf in h["pfs"]:
@@ -169,11 +167,7 @@ def take_infiniband(cluster, stock):
     wait_for("svf sees them", 60, lambda: n == sum(
         pf["foreign"] for h in cluster.svf("hosts")["hosts"]
         for pf in h["pfs"]))
-    idle = stock.must("sinfo", "-h", "-pib", "-tidle", "-N", "-o%N").split()
-    stock.must("scontrol", "update", f"NodeName={','.join(idle)}",
-               "State=DRAIN", "Reason=bench")
-    remark(f"other people's VMs have taken the last {n} VFs of {ADAPTERS[1]}; "
-           f"stock has {len(idle)} nodes drained")
+    remark(f"other people's VMs have taken the last {n} VFs of {ADAPTERS[1]}")
 
 
 # ---- cycles ------------------------------------------------------------------------
@@ -259,7 +253,7 @@ def measure():
         for c in clusters:
             fill(c, ends)
         compare("ample", 1.05, clusters)
-        take_infiniband(*clusters)
+        take_infiniband(ours)
         compare("short", 1.25, clusters)
         own_part(ours)
     finally:
