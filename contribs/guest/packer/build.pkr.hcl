@@ -13,6 +13,7 @@ build {
     boot_command = [
       "<wait>c<wait2>",
       "linux /install.amd/vmlinuz auto=true priority=critical hostname=template domain= ",
+      "mirror/http/hostname=${var.debian_mirror} ",
       "url=http://{{ .HTTPIP }}:{{ .HTTPPort }}/preseed.cfg --- quiet<enter><wait2>",
       "initrd /install.amd/initrd.gz<enter><wait2>",
       "boot<enter>",

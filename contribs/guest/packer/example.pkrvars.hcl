@@ -12,6 +12,7 @@ network    = "VM Network"
 template_name = "debian12-inbox"
 iso_url       = "debian-12-amd64-netinst.iso"
 iso_checksum  = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+debian_mirror = "mirror.example.org"
 
 ssh_private_key_file = "~/.ssh/template"
 role_variables       = "template.yml"

@@ -112,6 +112,12 @@ variable "iso_checksum" {
   default     = ""
 }
 
+variable "debian_mirror" {
+  description = "vsphere-iso.debian-12: the host name of your mirror of Debian, with /debian on it."
+  type        = string
+  default     = ""
+}
+
 variable "source_template" {
   description = "vsphere-clone: a template that exists."
   type        = string
