@@ -78,7 +78,8 @@ static void usage(FILE *f)
 {
 	fputs("usage: svf-probe --folder NAME [OPTION...]\n\n"
 	      "Asks a real vCenter what slurm-vsphere takes for granted, with at most four\n"
-	      "VMs in an empty folder, and prints a report to send back.\n\n", f);
+	      "VMs in an empty folder, and prints a report. Attach it to an issue where you\n"
+	      "got the source.\n\n", f);
 	for (size_t i = 0; i < VS_COUNT(rows); i++)
 		fprintf(f, "  %-15s %-5s %s\n", rows[i].name, rows[i].arg,
 			rows[i].what);
