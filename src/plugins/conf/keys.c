@@ -107,7 +107,8 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "The maximum number of VMs that are created within an hour, because each "
 	  "adds tasks and events to vCenter's database. At the limit, jobs that "
 	  "need a new VM stay pending. From 80 % of it, no VM is prefetched. A job "
-	  "that has begun gets all its VMs. 0: no limit, and a warning at 1000." },
+	  "that has begun gets all its VMs, so the limit may be exceeded. 0: no "
+	  "limit, and a warning at 1000." },
 	{ VS_SCOPE_TOP, VS_CONF_INT, "HostDrainThreshold", "0", ADVANCED, NULL,
 	  0, 1000, TOP(host_drain_threshold),
 	  "The number of drained or down nodes at which a host gets no more VMs. "
