@@ -63,9 +63,9 @@ const struct vs_conf_key vs_conf_keys[] = {
 	  "have room." },
 	{ VS_SCOPE_TOP, VS_CONF_CHOICE, "Mode", "observe", COMMON,
 	  "observe|manage", 0, 0, TOP(mode),
-	  "observe: slurm-vsphere counts, plans and reports, and changes nothing in "
-	  "vCenter. Jobs on its nodes stay pending, and their reason says what would "
-	  "be done for them. manage: it creates, starts and removes VMs." },
+	  "observe: a dry run. slurm-vsphere counts, plans and reports, and changes "
+	  "nothing in vCenter. Jobs on its nodes stay pending, and their reason says "
+	  "what would be done for them. manage: it creates, starts and removes VMs." },
 	{ VS_SCOPE_TOP, VS_CONF_BOOL, "AllowMoreNodesThanVFs", "no", COMMON, NULL,
 	  0, 0, TOP(allow_more_nodes_than_vfs),
 	  "yes: more nodes may be defined than there are VFs for." },
