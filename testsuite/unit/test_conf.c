@@ -279,7 +279,11 @@ static void a_key_in_the_wrong_kind_of_line_is_refused(void **state)
 {
 	(void)state;
 	LINE9("AdapterName=x Type=sriov Network=n Folder=f\n",
-	      "Folder must begin a line of its own");
+	      "Folder is a global key: write it in a line without AdapterName=");
+	LINE9("PartitionName=x Adapter=vmxnet3 Template=t BootTimeout=300\n",
+	      "BootTimeout is a global key: write it in a line without PartitionName=");
+	LINE9("BootTimeout=300 PartitionName=x\n",
+	      "PartitionName must begin a line of its own");
 	LINE9("MTU=9000\n", "MTU belongs to a line that begins with AdapterName=");
 	LINE9("Include=x\n", "Include takes no \"=\": write Include FILE");
 }
@@ -446,6 +450,8 @@ static void values_out_of_their_range_are_refused(void **state)
 	      "Slurm feature");
 	LINE9("PrefetchOptions=window=0\n",
 	      "PrefetchOptions=window=0: expected a number from 1 to 86400");
+	LINE9("PartitionName=x Adapter=vmxnet3 Template=t MemoryOverhead=4G\n",
+	      "MemoryOverhead=4G: expected a number of MB from 0 to 1048576");
 	LINE9("PrefetchOptions=grace=1,window\n", "PrefetchOptions=window: "
 	      "expected NAME=NUMBER, or several with commas; NAME is one of window|grace");
 	LINE9("PrefetchOptions=wind=5\n", "PrefetchOptions=wind=5: expected NAME=NUMBER");

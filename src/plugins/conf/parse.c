@@ -144,9 +144,13 @@ static int key_unknown(struct vs_conf_file *f, int line, const char *key,
 			"Include takes no \"=\": write Include FILE");
 	if (elsewhere >= 0) {
 		k = &vs_conf_keys[elsewhere];
-		if (k->scope == VS_SCOPE_TOP || k->type == VS_CONF_NAME)
+		if (k->type == VS_CONF_NAME)
 			return vs_conf_err(f, line, err,
 				"%s must begin a line of its own", k->key);
+		if (k->scope == VS_SCOPE_TOP)
+			return vs_conf_err(f, line, err,
+				"%s is a global key: write it in a line without %s=",
+				k->key, vs_conf_opener(scope));
 		return vs_conf_err(f, line, err,
 			"%s belongs to a line that begins with %s=", k->key,
 			vs_conf_opener(k->scope));

@@ -41,8 +41,9 @@ static int number(const struct vs_conf_file *f, int line,
 			k->key, s);
 	if (errno || end == s || *end || *out < k->min || *out > k->max)
 		return vs_conf_err(f, line, err,
-			"%s=%.40s: expected a number from %ld to %ld", k->key,
-			s, k->min, k->max);
+			"%s=%.40s: expected a number%s from %ld to %ld", k->key,
+			s, k->type == VS_CONF_MB ? " of MB" : "", k->min,
+			k->max);
 	return 0;
 }
 
