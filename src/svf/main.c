@@ -97,6 +97,8 @@ int main(int argc, char **argv)
 	rc = svf_line_read(&l, argc, words);
 	if (!rc && l.version)
 		return puts("svf " PACKAGE_VERSION), SVF_OK;
+	if (!rc && l.usage)
+		return svf_synopsis(stdout, l.v), SVF_OK;
 	if (!rc && l.help)
 		return l.v ? svf_verb_usage(stdout, l.v) : svf_usage(stdout),
 			SVF_OK;

@@ -193,6 +193,9 @@ static int option_take(struct svf_line *l, const struct svf_opt *o,
 	case SVF_OPT_HELP:
 		l->help = true;
 		break;
+	case SVF_OPT_USAGE:
+		l->usage = true;
+		break;
 	case SVF_OPT_VERSION:
 		l->version = true;
 		break;
@@ -294,7 +297,7 @@ int svf_line_read(struct svf_line *l, int argc, char **argv)
 			 l->v->name, l->v->words && l->s.argc ? " " : "",
 			 l->v->words && l->s.argc ? l->s.argv[0] : "");
 	l->s.command = l->command;
-	if (l->v || l->help || l->version)
+	if (l->v || l->help || l->usage || l->version)
 		return 0;
 	return svf_wrong(NULL, "a verb is expected, such as hosts, nodes or jobs");
 }

@@ -23,7 +23,7 @@ const struct svf_opt svf_opts[] = {
 	  "print all columns (as -O ALL), and wrap none of them",
 	  SVF_OPT_LONG },
 	{ "-O", "--Format", "FIELDS",
-	  "columns to print, as squeue -O takes them: field[:[.]width] with commas between, or ALL. A width cuts off and fills up, and a dot aligns right. Without a width a column is as wide as its widest cell",
+	  "columns to print, as squeue -O takes them: field[:[.]width] with commas between, or ALL. A width cuts off and fills up, a dot aligns right; the default is the widest cell",
 	  SVF_OPT_FORMAT },
 	{ "-S", "--sort", "FIELDS",
 	  "sort lines by these fields, shown or not; -field sorts from the greatest down",
@@ -32,10 +32,13 @@ const struct svf_opt svf_opts[] = {
 	  "colour states that need attention: auto (on a terminal, unless NO_COLOR is set), always or never",
 	  SVF_OPT_COLOR },
 	{ "-i", "--iterate", "SECONDS",
-	  "print the answer every SECONDS until ^C, as squeue -i does. A line with the time comes first, except with --noheader or --json. svf continues while slurmctld does not answer. Only verbs that change nothing take this option",
+	  "print the answer every SECONDS until ^C, as squeue -i does. The time comes first, except with --noheader or --json. svf continues while slurmctld does not answer. Only verbs that change nothing take this option",
 	  SVF_OPT_ITERATE },
 	{ NULL, "--help", NULL, "print this text, or after a verb its own",
 	  SVF_OPT_HELP },
+	{ NULL, "--usage", NULL,
+	  "print the synopsis, or after a verb its own",
+	  SVF_OPT_USAGE },
 	{ "-V", "--version", NULL, "print the release", SVF_OPT_VERSION },
 	{ 0 }
 };
@@ -88,10 +91,15 @@ static void print_opt(FILE *f, const struct svf_opt *o)
 	wrap(f, 24, o->what);
 }
 
+static void print_call(FILE *f)
+{
+	fputs("usage: svf [OPTION...] VERB [ARGUMENT...]\n", f);
+}
+
 void svf_usage(FILE *f)
 {
-	fputs("usage: svf [OPTION...] VERB [ARGUMENT...]\n\n"
-	      "svf (Slurm VF) shows the VMs of Slurm's nodes, their hosts and virtual\n"
+	print_call(f);
+	fputs("\nsvf (Slurm VF) shows the VMs of Slurm's nodes, their hosts and virtual\n"
 	      "functions, and why jobs wait for them.\n\n", f);
 	for (const struct svf_verb *const *v = svf_verbs; *v; v++)
 		fprintf(f, "  %-14s%-18s%s%s\n", (*v)->name, (*v)->args,
@@ -141,7 +149,14 @@ static void print_synopsis(FILE *f, const struct svf_verb *v)
 			v->flag ? "]" : "", v->also ? " [" : "",
 			v->also ? v->also : "", v->also ? "]" : "",
 			v->args[0] ? " " : "", v->args);
-	fprintf(f, "\n%s.\n", v->what);
+}
+
+void svf_synopsis(FILE *f, const struct svf_verb *v)
+{
+	if (v)
+		print_synopsis(f, v);
+	else
+		print_call(f);
 }
 
 void svf_verb_usage(FILE *f, const struct svf_verb *v)
@@ -150,6 +165,7 @@ void svf_verb_usage(FILE *f, const struct svf_verb *v)
 		"Fields of -O and --sort with %s:", v->flag) : NULL;
 
 	print_synopsis(f, v);
+	fprintf(f, "\n%s.\n", v->what);
 	if (v->flag && v->flag_what) {
 		fprintf(f, "\n  %-11s", v->flag);
 		wrap(f, 13, v->flag_what);

@@ -14,7 +14,7 @@ struct svf_line {
 	const struct svf_verb *v;	/* NULL: svf --help or svf --version */
 	const char *colour;	/* --color, NULL: not given */
 	int iterate;		/* seconds, 0: once */
-	bool help, version;
+	bool help, usage, version;
 	char command[64];	/* s.command */
 };
 /* Reads the words after argv[0]. Returns 0 on success. Returns SVF_USAGE after an
@@ -26,6 +26,7 @@ extern const struct svf_opt svf_opts[];	/* of every verb; ended by a NULL name *
 /* "-O, --Format=FIELDS", to be free()d. */
 char *svf_opt_title(const struct svf_opt *o);
 void svf_usage(FILE *f);
+void svf_synopsis(FILE *f, const struct svf_verb *v);	/* v: NULL, svf itself */
 void svf_verb_usage(FILE *f, const struct svf_verb *v);
 void svf_tables(FILE *f);	/* all of it for man.awk: a record per line */
 

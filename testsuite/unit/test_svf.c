@@ -449,6 +449,10 @@ static void help_and_version_work_everywhere_without_slurmctld(void **state)
 	expect_in(out, "drain [--at TIME] [--requeue] [--dry-run] HOST");
 	assert_int_equal(svf("nodes --version"), 0);
 	expect_in(out, "svf ");
+	assert_int_equal(svf("--usage"), 0);
+	assert_string_equal(out, "usage: svf [OPTION...] VERB [ARGUMENT...]\n");
+	assert_int_equal(svf("why --usage"), 0);
+	assert_string_equal(out, "usage: svf why [OPTION...] JOBID[_TASK|+N]\n");
 }
 
 /* ---- svf conf ---------------------------------------------------------- */

@@ -72,7 +72,7 @@ struct svf_opt {
 	enum { SVF_OPT_JSON, SVF_OPT_NOHEADER, SVF_OPT_LONG,
 	       SVF_OPT_FORMAT, SVF_OPT_SORT,
 	       SVF_OPT_COLOR, SVF_OPT_ITERATE, SVF_OPT_HELP,
-	       SVF_OPT_VERSION, SVF_OPT_OWN } id;
+	       SVF_OPT_USAGE, SVF_OPT_VERSION, SVF_OPT_OWN } id;
 };
 
 struct svf_verb {

@@ -145,7 +145,7 @@ static int run(const struct svf *s)
 }
 
 static const struct svf_word words[] = {
-	{ "evict", "[--requeue] NODES [REASON...]", "power the nodes' VMs off, which frees their VFs: VMs of idle nodes now, others when their job has ended. Until then Slurm drains their nodes. The nodes can be used again at once" },
+	{ "evict", "[--requeue] NODES [REASON...]", "power the nodes' VMs off, which frees their VFs: those of idle nodes now, others after their job, as Slurm's power_down_asap. Until then Slurm drains their nodes. The nodes can be used again at once" },
 	{ "move", "NODES --on HOST", "the same, and each VM starts on that host next" },
 	{ "rebuild", "NODES... [--on HOST]", "the same as evict, and the VMs are destroyed; they are cloned again for the nodes' next jobs" },
 	{ "forget", "NODE", "let the node have a new VM: its VM is lost with its host for good, or was on and vCenter does not show it any more" },
