@@ -403,7 +403,7 @@ static void an_option_that_is_none_is_refused_as_getopt_does(void **state)
 		{ "adopt -u x", "svf: invalid option -- 'u'\n" },
 		{ "nonsense", "svf: there is no verb 'nonsense'\n" },
 		{ "hsots", "svf: there is no verb 'hsots'; did you mean 'hosts'?\n" },
-		{ "help statuss", "svf: there is no verb 'statuss'; did you mean 'status'?\n" },
+		{ "help statux", "svf: there is no verb 'statux'; did you mean 'status'?\n" },
 		{ "parents", "svf: parents was removed: it is svf clone-sources\n" },
 		{ "host plan esx1", "svf: host: plan was removed: svf host drain --dry-run esx1\n" },
 	};
