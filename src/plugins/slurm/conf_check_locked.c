@@ -8,6 +8,7 @@
 #include "compat.h"
 #include "suspend_exclusions.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 static bool is_time(uint32_t suspend_time)
 {
@@ -46,7 +47,7 @@ static void others(vs_slurm_found *fn, void *arg)
 	if (!n)
 		return;
 	snprintf(is, sizeof(is), "%zu node%s that %s no VM%s: %s%s", n,
-		 n == 1 ? "" : "s", n == 1 ? "is" : "are", n == 1 ? "" : "s",
+		 vs_plural(n), n == 1 ? "is" : "are", vs_plural(n),
 		 first, n == 1 ? "" : ", ...");
 	shorten(list);
 	snprintf(should, sizeof(should), "SuspendTime=INFINITE, and SuspendTime=%u in the VMs' PartitionName= lines",

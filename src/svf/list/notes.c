@@ -4,6 +4,7 @@
 
 #include "list.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 void svf_print_notes(struct vs_jdoc *doc)
 {
@@ -37,5 +38,5 @@ char *svf_findings_line(struct vs_j answer)
 		which = stop == 1 ? ", one of which keeps jobs pending" :
 			", some of which keep jobs pending";
 	return vs_asprintf("%zu finding%s about vCenter%s: see svf check", n,
-			   n == 1 ? "" : "s", which);
+			   vs_plural(n), which);
 }

@@ -14,6 +14,7 @@
 
 #include "map.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 #define SQUARE 11
 #define STEP 13
@@ -276,7 +277,7 @@ static int clusters_svg(const struct page *p, int y, bool draw)
 		end = cluster_end(p, i);
 		title = vs_asprintf("%s%s, %zu host%s%s%s", name[0] ?
 				    "cluster " : "hosts of no known cluster",
-				    name, end - i, end - i == 1 ? "" : "s",
+				    name, end - i, vs_plural(end - i),
 				    p->domain ? " of " : "",
 				    p->domain ? p->domain + 1 : "");
 		y += LINE_H + 4;

@@ -50,7 +50,7 @@ static void calls_fields(struct flow *f, const struct top_engine *e)
 	if (e->in_flight >= 0)
 		field(f, e->in_flight ? TOP_HEAD : TOP_PLAIN,
 		      vs_asprintf("%" PRId64 " operation%s in flight",
-				  e->in_flight, e->in_flight == 1 ? "" : "s"));
+				  e->in_flight, vs_plural((uint64_t)e->in_flight)));
 	if (e->calls >= 0)
 		field(f, TOP_PLAIN, vs_asprintf(
 			"%" PRId64 " call%s, %" PRId64 " changing", e->calls,
@@ -62,7 +62,7 @@ static void calls_fields(struct flow *f, const struct top_engine *e)
 	if (e->failures >= 0)
 		field(f, e->failures ? TOP_WARN : TOP_PLAIN,
 		      vs_asprintf("%" PRId64 " failure%s", e->failures,
-				  e->failures == 1 ? "" : "s"));
+				  vs_plural((uint64_t)e->failures)));
 }
 
 static void vms_fields(struct flow *f, const struct top_engine *e)
@@ -102,7 +102,7 @@ void top_engine_lines(const struct top_model *m, int64_t now, int notes,
 
 static char *counted(int n, const char *what)
 {
-	return vs_asprintf("%d %s%s", n, what, n == 1 ? "" : "s");
+	return vs_asprintf("%d %s%s", n, what, vs_plural((uint64_t)n));
 }
 
 char *top_counts(int vfs, int devices)
@@ -130,7 +130,7 @@ void top_sum_lines(const struct top_model *m, struct top_lines *out)
 		troubled += m->hosts[i].trouble > 0;
 	}
 	field(&f, TOP_HEAD, vs_asprintf("%zu host%s", m->nhosts,
-					m->nhosts == 1 ? "" : "s"));
+					vs_plural(m->nhosts)));
 	if (troubled)
 		field(&f, TOP_WARN, vs_asprintf("%zu not up", troubled));
 	all = top_counts(total - devices, devices);
@@ -192,7 +192,7 @@ static void having_put(struct top_lines *out, const struct top_view *v,
 		return;
 	ago(j->since, v ? v->now : 0, age);
 	top_put(l, TOP_WARN, "  %d node%s to come: %s%s%s", j->making,
-		j->making == 1 ? "" : "s", j->phase, age[0] ? " " : "", age);
+		vs_plural((uint64_t)j->making), j->phase, age[0] ? " " : "", age);
 }
 
 void top_job_lines(const struct top_model *m, const struct top_view *v,
@@ -203,7 +203,7 @@ void top_job_lines(const struct top_model *m, const struct top_view *v,
 	for (size_t i = 0; i < m->njobs; i++)
 		waits += m->jobs[i].waits;
 	top_put(top_line_new(out), TOP_HEAD, "QUEUE: %zu job%s waiting",
-		waits, waits == 1 ? "" : "s");
+		waits, vs_plural(waits));
 	for (size_t i = 0; i < m->njobs; i++)
 		if (m->jobs[i].waits)
 			waiting_put(out, v, &m->jobs[i],

@@ -139,7 +139,7 @@ static int print(const struct svf *s, struct vs_jdoc *doc)
 	svf_age(vs_j_int_or(vs_j_opt(top, "read"), 0), age);
 	if (!s->json && !s->no_header && !s->format)
 		printf("%s%d finding%s, %" PRId64 " host%s%s%s%s\n",
-		       n ? "\n" : "", n, n == 1 ? "" : "s", hosts,
+		       n ? "\n" : "", n, vs_plural((uint64_t)n), hosts,
 		       vs_plural((uint64_t)hosts),
 		       age[0] ? ", read " : "", age, age[0] ? " ago" : "");
 	return sums.hard || (s->also && sums.warning) ? SVF_NO : SVF_OK;

@@ -6,6 +6,7 @@
 
 #include "verbs.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 char *svf_pause_text(struct vs_j paused)
 {
@@ -29,7 +30,7 @@ static char *paused_line(struct vs_j top)
 	VS_FREE char *had = vs_j_null(was) ? NULL : svf_pause_text(was);
 	VS_FREE char *flight = !n ? vs_strdup("") : vs_asprintf(
 		"; %" PRId64 " operation%s in flight end%s by %s", n,
-		n == 1 ? "" : "s", n == 1 ? "s" : "",
+		vs_plural((uint64_t)n), n == 1 ? "s" : "",
 		n == 1 ? "itself" : "themselves");
 
 	return vs_asprintf("slurm-vsphere is paused %s%s%s%s", text, flight,

@@ -16,6 +16,7 @@
 #include "sbatch.h"
 #include "verbs.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 enum { NODES, NTASKS, CONSTRAINT, PARTITION, NODELIST, EXCLUDE, MEM, TIME,
        ACCOUNT, QOS, OPTIONS };		/* svf.own[] */
@@ -175,7 +176,7 @@ static void print(const struct svf *s, const struct svf_sbatch *b,
 	svf_print_rows(&list, s, vs_j_opt(top, "nodes"));
 	if (others)
 		printf("%" PRId64 " node%s need no VM\n", others,
-		       others == 1 ? "" : "s");
+		       vs_plural((uint64_t)others));
 	if (!vs_j_bool_or(vs_j_opt(top, "served"), false))
 		return;
 	print_calls(top);

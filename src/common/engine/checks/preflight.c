@@ -34,6 +34,7 @@
 #include "engine/tasks/tasks.h"
 #include "engine/vmspec/vmspec.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 static void other_cluster(struct vs_core *c)
 {
@@ -81,7 +82,7 @@ static void stays_check(struct vs_core *c)
 				"SuspendExcNodes, SuspendExcParts and SuspendExcStates without them",
 				"slurm.conf: SuspendExcNodes=" },
 			"SuspendExcNodes, SuspendExcParts or SuspendExcStates keep %zu node%s on: once up, their VMs keep %zu VF%s that are never reclaimed for pending jobs",
-			nodes, nodes == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s");
+			nodes, vs_plural(nodes), vfs, vs_plural(vfs));
 }
 
 /* ---- what is new ------------------------------------------------------------ */

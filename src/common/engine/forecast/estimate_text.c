@@ -19,6 +19,7 @@
 #include "engine/hosts/hosts.h"
 #include "engine/state/state.h"
 #include "util/mem.h"
+#include "util/name.h"
 #include "util/time.h"
 
 #define EXPECT_MS 30000
@@ -134,14 +135,14 @@ void vs_need_text(struct vs_core *c, const int *ids, size_t n, size_t need,
 	if (more)
 		snprintf(beside, sizeof(beside), " with %zu %s %s%s", more,
 			 a->with->name, vs_adapter_type_info(a->with)->unit,
-			 more == 1 ? "" : "s");
+			 vs_plural(more));
 	if (vf && all + more > need)
 		snprintf(nodes, sizeof(nodes), " on %zu node%s", need,
-			 need == 1 ? "" : "s");
+			 vs_plural(need));
 	snprintf(out, size, "needs %zu %s%s%s%s%s%s", all,
 		 a ? a->name : "node", a ? " " : "",
 		 !a ? "" : own ? vs_adapter_type_info(a)->unit : "VM",
-		 all == 1 ? "" : "s", beside, nodes);
+		 vs_plural(all), beside, nodes);
 }
 
 void vs_shortage_text(struct vs_core *c, const int *ids, size_t n, size_t need,
@@ -159,7 +160,7 @@ void vs_shortage_text(struct vs_core *c, const int *ids, size_t n, size_t need,
 	/* VFs are called free where nothing else keeps VMs from them. */
 	if (!a || vs_adapter_total(a) > 1 || why[0] == ':')
 		snprintf(out, size, "%s, capacity for %zu VM%s%s", needs, have,
-			 have == 1 ? "" : "s", why);
+			 vs_plural(have), why);
 	else
 		snprintf(out, size, "%s, %zu free%s", needs, have, why);
 }

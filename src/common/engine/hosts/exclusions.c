@@ -17,6 +17,7 @@
 #include "engine/state/state.h"
 #include "util/json.h"
 #include "util/mem.h"
+#include "util/name.h"
 #include "util/time.h"
 
 struct vs_hosts vs_hosts;
@@ -278,7 +279,7 @@ const char *vs_exclusion_note(struct vs_core *c)
 	if (first)
 		snprintf(vs_hosts.avoid_note, sizeof(vs_hosts.avoid_note),
 			 "; %d host%s excluded (%.56s: %.80s)", n,
-			 n == 1 ? "" : "s", name, first);
+			 vs_plural((uint64_t)n), name, first);
 	return vs_hosts.avoid_note;
 }
 

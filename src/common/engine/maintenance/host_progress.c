@@ -22,6 +22,7 @@
 #include "util/buf.h"
 #include "util/json.h"
 #include "util/mem.h"
+#include "util/name.h"
 #include "util/time.h"
 
 #define SAY_MS 2000
@@ -140,7 +141,7 @@ void vs_remaining_vms_text(const struct vs_remaining_vms *r, char *out,
 					r->asleep == 1 ? " is" : "s are");
 	if (r->others)
 		snprintf(others + len, sizeof(others) - len, "; %d other VM%s %s on",
-			 r->others, r->others == 1 ? "" : "s",
+			 r->others, vs_plural(r->others),
 			 r->others == 1 ? "is" : "are");
 	if (!r->safe_at) {
 		snprintf(out, size, "no managed VM is on, safe now%s", others);
@@ -154,15 +155,15 @@ void vs_remaining_vms_text(const struct vs_remaining_vms *r, char *out,
 		vs_clock_text(r->safe_at, at, sizeof(at));
 	if (r->jobs)
 		snprintf(out, size, "%zu job%s on %zu node%s, safe %s%s%s",
-			 r->jobs, r->jobs == 1 ? "" : "s", r->nodes,
-			 r->nodes == 1 ? "" : "s",
+			 r->jobs, vs_plural(r->jobs), r->nodes,
+			 vs_plural(r->nodes),
 			 r->safe_at == VS_TIME_NEVER ?
 			 "at an unknown time: a job has no time limit, is suspended or is not visible" :
 			 "at ", r->safe_at == VS_TIME_NEVER ? "" : at, others);
 	else
 		snprintf(out, size, "%zu idle VM%s, safe when %s off%s",
 			 r->nodes + (size_t)r->vms,
-			 r->nodes + (size_t)r->vms == 1 ? "" : "s",
+			 vs_plural(r->nodes + (size_t)r->vms),
 			 r->nodes + (size_t)r->vms == 1 ? "it is" : "they are",
 			 others);
 }

@@ -151,7 +151,7 @@ void vs_guest_info_check(struct vs_core *c)
 	users_write = n > 0;
 	if (!n)
 		return;
-	is = vs_asprintf("not set for %zu VM%s: %s%s", n, n == 1 ? "" : "s",
+	is = vs_asprintf("not set for %zu VM%s: %s%s", n, vs_plural(n),
 			 first, n == 1 ? "" : ", ...");
 	fix = vs_asprintf("svf vm rebuild %s\t# an idle VM gets the key before its next job, without this",
 			  first);

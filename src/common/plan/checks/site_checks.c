@@ -6,6 +6,7 @@
 #include <string.h>
 #include "plan/checks/checks_i.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 #define LATENCY_HW 14	/* of LatencySensitivity=high (vSphere resource
 			 * management) */
@@ -167,7 +168,7 @@ bool vs_judge_management(struct vs_subject *k)
 		SHOULD "a port group of its own"
 		FIX "govc dvs.portgroup.add -dvs %s -vlan VLAN NAME\n"
 		"# vsphere.conf: AdapterName={} Network=NAME", a->network, n,
-		n == 1 ? "" : "s", first, n == 1 ? "" : ", ...",
+		vs_plural((uint64_t)n), first, n == 1 ? "" : ", ...",
 		vs_check_switch_name(s->inv, net_of(s, k->i)));
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include "plan/placement/placement_i.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 #define WHY_MAX 512
 
@@ -42,7 +43,7 @@ static void hosts_say(const struct vs_work *w, struct vs_buf *why)
 			      r != VS_REFUSE_NUMA))
 			continue;
 		vs_buf_printf(why, "%s%s on %zu host%s", why->len ? ", " : "",
-			      vs_refusal_text(r), n[r], n[r] == 1 ? "" : "s");
+			      vs_refusal_text(r), n[r], vs_plural(n[r]));
 	}
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include "plan/placement/placement_i.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 #define ORDERS 3		/* of classes, after the first one */
 #define REPAIR_TRIES 64		/* exchanges per order */
@@ -258,11 +259,6 @@ static size_t place_all(struct vs_work *w)
 
 /* ---- the reasons -------------------------------------------------------- */
 
-static const char *plural(size_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void say_host(const struct vs_work *w, size_t cls, size_t site,
 		     enum vs_refusal r, struct vs_buf *b)
 {
@@ -333,7 +329,7 @@ static void say_hosts(const struct vs_work *w, size_t cls,
 		if (!count[r] || is_pool(w, r))
 			continue;
 		vs_buf_printf(b, "%s%zu host%s: %s", sep, count[r],
-			      plural(count[r]), vs_refusal_text(r));
+			      vs_plural(count[r]), vs_refusal_text(r));
 		sep = "; ";
 	}
 }
@@ -345,17 +341,17 @@ static void say_need(const struct vs_class *c, struct vs_buf *b)
 
 	if (c->vfs > 1)
 		vs_buf_printf(b, "needs %zu node%s with %d %s %ss each",
-			      c->count, plural(c->count), c->vfs, name,
+			      c->count, vs_plural(c->count), c->vfs, name,
 			      vs_adapter_type_info(a)->unit);
 	else
 		vs_buf_printf(b, "needs %zu %s %s%s", c->count, name,
 			      c->vfs ? vs_adapter_type_info(a)->unit : "VM",
-			      plural(c->count));
+			      vs_plural(c->count));
 	if (c->beside)
 		vs_buf_printf(b, " with %d %s %s%s each", c->beside,
 			      a->with->name,
 			      vs_adapter_type_info(a->with)->unit,
-			      plural((size_t)c->beside));
+			      vs_plural((size_t)c->beside));
 }
 
 static int refuse(const struct vs_work *w, size_t cls, struct vs_err *err)
@@ -372,11 +368,11 @@ static int refuse(const struct vs_work *w, size_t cls, struct vs_err *err)
 	say_need(c, &b);
 	if (c->count < w->n)
 		vs_buf_printf(&b, " beside %zu other VM%s", w->n - c->count,
-			      plural(w->n - c->count));
+			      vs_plural(w->n - c->count));
 	/* VFs may be free although a pool is exhausted. */
 	if (pool || c->vfs > 1)
 		vs_buf_printf(&b, ", capacity for %zu VM%s (", c->room,
-			      plural(c->room));
+			      vs_plural(c->room));
 	else
 		vs_buf_printf(&b, ", %zu free (", c->room);
 	say_hosts(w, cls, why, &b);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include "plan/placement/placement_i.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 /* ---- pools -------------------------------------------------------------- */
 
@@ -348,6 +349,6 @@ void vs_store_explain(const struct vs_work *w, size_t n, int64_t need_mb,
 {
 	vs_buf_printf(b, "datastore %s has %lld MB free, %zu VM%s need%s %lld MB for disks and swap files",
 		      w->env->inv->store.name, (long long)w->store_mb, n,
-		      n == 1 ? "" : "s", n == 1 ? "s" : "",
+		      vs_plural(n), n == 1 ? "s" : "",
 		      (long long)need_mb);
 }

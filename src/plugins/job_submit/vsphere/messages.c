@@ -9,6 +9,7 @@
 #include "feasibility.h"
 #include "plugins/slurm/bitmap_iter.h"
 #include "util/mem.h"
+#include "util/name.h"
 
 #define PARTS 4				/* named at most */
 
@@ -31,11 +32,6 @@ static const char *constraint(const struct vs_finding *f,
 	const char *words = f->words ? f->words : "";
 
 	return vs_name_clean(words, strlen(words), out);
-}
-
-static const char *plural(uint32_t n)
-{
-	return n == 1 ? "" : "s";
 }
 
 /* ---- what there is ---------------------------------------------------------------- */
@@ -237,7 +233,7 @@ static void at_most(const struct vs_case *c, const struct vs_finding *f,
 		add(sentence, "count %u at most", f->have);
 	else if (by_tasks(c, f))
 		add(sentence, "ask for no more tasks than %u node%s hold%s",
-		    f->have, plural(f->have), f->have == 1 ? "s" : "");
+		    f->have, vs_plural(f->have), f->have == 1 ? "s" : "");
 	else
 		add(sentence, "ask for %u at most (-N%u)%s", f->have, f->have,
 		    vs_request_by_tasks(c->w) <= f->have ? "" : f->have == 1 ?
@@ -251,7 +247,7 @@ static void say_few(const struct vs_case *c, const struct vs_finding *f,
 	char words[VS_NAME_CLEAN_LEN];
 
 	add(sentence, "partition %s has %u node%s with \"%s\", and %u %s",
-	    f->part->name, f->have, plural(f->have), constraint(f, words),
+	    f->part->name, f->have, vs_plural(f->have), constraint(f, words),
 	    f->need, asked(c, f));
 	if (f->verdict != VS_FEW) {
 		elsewhere(c, sentence);
