@@ -188,10 +188,28 @@ void vs_report_nodes(struct vs_core *c, struct json_object *top,
 
 /* ---- why --------------------------------------------------------------------- */
 
+/* What the node's VM is waited for. */
+static void slow_text(const struct vs_node *n, char *text, size_t size)
+{
+	const char *waits = vs_clone_source_waits(n);
+	bool failed = n->retry.err.code != VS_OK;
+
+	if (waits)
+		snprintf(text, size, "%s %s", n->name, waits);
+	else
+		snprintf(text, size, "%s: %s%s%s", n->name,
+			 n->op.kind != VS_OP_NONE ? vs_op_name(n->op.kind) :
+			 n->seen == VS_OBSERVED_ON ? "booting" :
+			 vs_action_name(n->action),
+			 failed ? "; last error: " : "",
+			 failed ? n->retry.err.text : "");
+}
+
 static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 {
 	size_t up = 0, all = 0;
 	const struct vs_node *slow = NULL;
+	char why[sizeof(slow->retry.err.text) + 256];
 
 	for (size_t i = 0; i < c->nnodes; i++) {
 		const struct vs_node *n = &c->nodes[i];
@@ -204,20 +222,11 @@ static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
 		else
 			slow = n;
 	}
-	if (slow && vs_clone_source_waits(slow))
-		snprintf(text, size, "%zu of %zu node%s %s up; %s %s", up, all,
-			 vs_plural(all), all == 1 ? "is" : "are", slow->name,
-			 vs_clone_source_waits(slow));
-	else if (slow)
-		snprintf(text, size, "%zu of %zu node%s %s up; %s: %s%s%s", up,
-			 all, vs_plural(all), all == 1 ? "is" : "are",
-			 slow->name, slow->op.kind != VS_OP_NONE ?
-			 vs_op_name(slow->op.kind) :
-			 slow->seen == VS_OBSERVED_ON ? "booting" :
-			 vs_action_name(slow->action),
-			 slow->retry.err.code != VS_OK ? "; last error: " : "",
-			 slow->retry.err.code != VS_OK ?
-			 slow->retry.err.text : "");
+	if (slow)
+		slow_text(slow, why, sizeof(why));
+	if (slow)
+		snprintf(text, size, "%zu of %zu node%s %s up; %s", up, all,
+			 vs_plural(all), all == 1 ? "is" : "are", why);
 	else if (all == 1)
 		snprintf(text, size, "its node is up");
 	else if (all)
