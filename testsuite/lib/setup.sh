@@ -87,10 +87,10 @@ VS_PACKAGES_RUN=(munge python3 python3-pytest util-linux zsh)
 # A Slurm that was built from source and installed in a directory is no package.
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_RUN+=(slurmctld slurmd slurm-client)
 # The tests of limits (this -core is no service), of MPI, of the metrics, of svf --json and top,
-# of what the health tests' job reads
+# of what the health tests' job reads, of a guest whose clock is behind
 # shellcheck disable=SC2034 # check.sh's
 VS_PACKAGES_SYSTEM=(libopenmpi-dev openmpi-bin prometheus python3-prometheus-client
-	python3-jsonschema python3-pyte librsvg2-bin perftest mariadb-server-core)
+	python3-jsonschema python3-pyte librsvg2-bin perftest mariadb-server-core libfaketime)
 [ -n "${VS_SLURM_TREE:-}" ] || VS_PACKAGES_SYSTEM+=(slurmdbd)
 # The recipe of the template: the role is played on a root that mmdebstrap makes.
 # shellcheck disable=SC2034 # check.sh's

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import shutil
 
@@ -34,6 +35,13 @@ def make_cluster():
                          "PartitionName=ib Nodes=vm[004-005]",
                          "PartitionName=eth Nodes=vm[006-008]"]
     return c
+
+
+def libfaketime():
+    """Of the package libfaketime."""
+    found = sorted(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+    assert found, "libfaketime isn't installed"
+    return found[0]
 
 
 def seen(text):
@@ -117,6 +125,33 @@ def test_a_port_that_fails_later_is_seen_before_the_first_step(cluster):
     finally:
         cluster.port_state("vm002", "4: ACTIVE")
         cluster.must("scontrol", "update", "nodename=vm002", "state=resume")
+
+
+def test_a_clock_behind_slurmctlds_starts_no_job_after_a_failed_prolog(cluster):
+    """slurmd compares the times of two clocks, and would start it there."""
+    env = cluster.path("guests", "vm002.env")
+    cluster.must("scontrol", "update", "nodename=vm002", "state=power_down")
+    wait_for("vm002 is off", 40, lambda: cluster.is_powered_down("vm002") and
+             not cluster.is_on("vm002"))
+    env.write_text(f"export LD_PRELOAD={libfaketime()} FAKETIME=-4s "
+                   "FAKETIME_DONT_FAKE_MONOTONIC=1\n")
+    try:
+        cluster.wait_job(cluster.sbatch("-p", "roce", "-N1", "-w", "vm002",
+                                        script="hostname"), 60)
+        cluster.port_state("vm002", "1: DOWN")
+        job = cluster.sbatch("-p", "roce", "-N1", "-w", "vm002", script="echo it ran")
+        wait_for("the node is drained and the job requeued", 30, lambda: (
+            "DRAIN" in cluster.node("vm002")["State"] and
+            cluster.job(job).get("Restarts") == "1"))
+        assert "it ran" not in cluster.output(job)
+        assert re.search(r"this node's clock is [45] s behind slurmctld's",
+                         cluster.path("log", "vm002.log").read_text())
+        cluster.must("scancel", str(job))
+        cluster.must("scontrol", "update", "nodename=vm002", "state=resume")
+    finally:
+        env.unlink()
+        cluster.port_state("vm002", "4: ACTIVE")
+        cluster.must("scontrol", "update", "nodename=vm002", "state=power_down")
 
 
 def test_an_active_mtu_that_changed_is_seen_before_the_first_step(cluster):

@@ -10,6 +10,8 @@
  * code is a wait status. A failed prolog is reported only for a job that still
  * is configuring: for a finished one it would be a resurrection.
  */
+#include <errno.h>
+#include <time.h>
 #include "plugins/slurm/bitmap_iter.h"
 #include "plugins/core_loader.h"
 #include "plugins/guest_files.h"
@@ -23,6 +25,7 @@ VS_EXPORT const char plugin_type[] = "prep/vsphere";
 VS_EXPORT const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
 #define WAIT_STATUS_FAILED (1 << 8)	/* exit code 1 */
+#define CLOCK_BEHIND_MAX 60	/* s that a failed prolog waits at most */
 
 /* They outlive a fini: slurmctld up to 23.11 may load PrEpPlugins again at
  * reconfigure without telling its callbacks again (hence -z nodelete). */
@@ -243,6 +246,38 @@ static void drain(const char *why)
 	xfree(reason);
 }
 
+/*
+ * After a prolog that failed, slurmd revokes the job's credential as of this
+ * node's time, and still starts the job if slurmctld has signed the credential
+ * at a later one: a clock behind slurmctld's starts a job on a bad node. So the
+ * hook ends when this clock has reached slurmctld's time of now.
+ */
+static void clock_catch_up(uint32_t job)
+{
+	job_info_msg_t *msg = NULL;
+	struct timespec now, left = { 0 };
+	time_t theirs;
+
+	if (slurm_load_job(&msg, job, 0))
+		return;
+	theirs = msg->last_update;
+	slurm_free_job_info_msg(msg);
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (now.tv_sec >= theirs)
+		return;
+	left.tv_sec = theirs - now.tv_sec;
+	if (left.tv_sec > CLOCK_BEHIND_MAX) {
+		error("%s: this node's clock is %ld s behind slurmctld's: Slurm may start JobId=%u here although its prolog failed: set the clock (doc/admin/template.md)",
+		      plugin_type, (long)left.tv_sec, job);
+		return;
+	}
+	if (left.tv_sec > 1)
+		error("%s: this node's clock is %ld s behind slurmctld's: set the clock (doc/admin/template.md)",
+		      plugin_type, (long)left.tv_sec);
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+		;
+}
+
 VS_EXPORT int prep_p_prolog(job_env_t *job_env, slurm_cred_t *cred)
 {
 	char why[640];
@@ -253,6 +288,7 @@ VS_EXPORT int prep_p_prolog(job_env_t *job_env, slurm_cred_t *cred)
 		return SLURM_SUCCESS;
 	error("%s: JobId=%u: %s", plugin_type, VS_ENV_JOB(job_env), why);
 	drain(why);
+	clock_catch_up(VS_ENV_JOB(job_env));
 	return WAIT_STATUS_FAILED;
 }
 
