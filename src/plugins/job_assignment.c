@@ -105,7 +105,9 @@ bool vs_assignment_is_wait(const char *line)
 	return line &&
 	       !strncmp(line, VS_ASSIGNMENT_TAG, strlen(VS_ASSIGNMENT_TAG)) &&
 	       strncmp(line, VS_ASSIGNMENT_PLACED,
-		       strlen(VS_ASSIGNMENT_PLACED));
+		       strlen(VS_ASSIGNMENT_PLACED)) &&
+	       strncmp(line, VS_ASSIGNMENT_REQUEUED,
+		       strlen(VS_ASSIGNMENT_REQUEUED));
 }
 
 bool vs_assignment_env_managed(const char *entry)

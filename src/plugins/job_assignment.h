@@ -13,6 +13,7 @@
 
 #define VS_ASSIGNMENT_TAG "vsphere: "	/* the record's line begins so */
 #define VS_ASSIGNMENT_PLACED VS_ASSIGNMENT_TAG "adapter=" /* of what a job got */
+#define VS_ASSIGNMENT_REQUEUED VS_ASSIGNMENT_TAG "requeued: " /* why */
 #define VS_ASSIGNMENT_TEXT 1024		/* and isn't longer */
 #define VS_ASSIGNMENT_ENV "SPANK_VSPHERE_" /* slurm-vsphere sets these variables */
 

@@ -105,7 +105,7 @@ def test_a_port_that_went_down_before_a_job_drains_its_node(cluster, first):
         assert reason.startswith("prep/vsphere: ") and "rxe0" in reason, reason
         cluster.wait_state(job, "PENDING")
         wait_for("Slurm says why the job waits", 60, lambda: cluster.squeue(job) != "None")
-        texts.say(cluster, "a port that went down before a job", job, "vm002")
+        texts.check(cluster, "the port of the VF went down before a job", job, "vm002")
         assert cluster.shell("vm002")("test -e /tmp/ran; echo $?") == "1\n"
     finally:
         cluster.link("vm002", True)

@@ -405,6 +405,7 @@ static void what_a_job_waits_for_is_told_from_what_it_got(void **state)
 	assert_true(vs_assignment_is_wait("vsphere: needs 1 node, 0 VFs free"));
 	assert_true(vs_assignment_is_wait("vsphere: "));
 	assert_false(vs_assignment_is_wait(got));
+	assert_false(vs_assignment_is_wait("vsphere: requeued: node vm1: x"));
 	assert_false(vs_assignment_is_wait("somebody's"));
 	assert_false(vs_assignment_is_wait(""));
 	assert_false(vs_assignment_is_wait(NULL));

@@ -30,6 +30,10 @@ static void a_job_whose_vm_was_switched_off_is_requeued(void **st)
 	assert_null(heard(VS_REQUEST_RELEASE, "vm1"));
 	turns(30);
 	assert_non_null(heard(VS_REQUEST_RELEASE, "vm1"));
+	assert_non_null(heard(VS_REQUEST_REQUEUED, NULL));
+	assert_int_equal(heard(VS_REQUEST_REQUEUED, NULL)->job, 7);
+	assert_string_equal(heard(VS_REQUEST_REQUEUED, NULL)->text,
+			    "node vm1: its VM was powered off while a job ran");
 	assert_null(heard(VS_REQUEST_FAIL, "vm1"));
 	assert_int_equal(fake_sent[FAKE_POWER_ON], 1);
 }

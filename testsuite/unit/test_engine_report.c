@@ -25,6 +25,7 @@ static void nodes_jobs(void *ctx, struct vs_slurm_node_job *rows, size_t n)
 
 static enum vs_job_waits waits = VS_WAITS_CAPACITY;	/* job 4712 */
 static int64_t planned_start;				/* and of that */
+static const char *requeued;			/* job 4711, which is pending then */
 static uint32_t visits[5000];				/* by job */
 
 static void jobs_read(void *ctx, struct vs_slurm_job *rows, size_t n)
@@ -42,6 +43,14 @@ static void jobs_read(void *ctx, struct vs_slurm_job *rows, size_t n)
 			*rows[i].text = (struct vs_slurm_job_text) {
 				.state = "RUNNING", .reason = "None",
 			};
+		if (rows[i].text && requeued) {
+			rows[i].waits = VS_WAITS_ELSE;
+			*rows[i].text = (struct vs_slurm_job_text) {
+				.state = "PENDING", .reason = "BeginTime",
+			};
+			vs_strlcpy(rows[i].text->requeued, requeued,
+				   sizeof(rows[i].text->requeued));
+		}
 	}
 }
 
@@ -384,6 +393,16 @@ static void an_ended_job_is_said_to_have_ended(void **state)
 	HAS(answer("why", 4711), "sacct -j 4711 has its nodes");
 }
 
+static void a_requeued_job_is_told_why(void **state)
+{
+	(void)state;
+	requeued = "node vm1: its VM was powered off while a job ran";
+	HAS(answer("why", 4711), "\"text\":\"Slurm's own reason applies, before any of vSphere: BeginTime; its last run was requeued: node vm1: its VM was powered off while a job ran\"");
+	requeued = "";
+	HAS(answer("why", 4711), "before any of vSphere: BeginTime\"");
+	requeued = NULL;
+}
+
 static void one_node_is_no_nodes(void **state)
 {
 	(void)state;
@@ -544,6 +563,7 @@ int main(void)
 		T(jobs_of_others_are_hidden_by_private_data),
 		T(nodes_are_hidden_by_private_data),
 		T(an_ended_job_is_said_to_have_ended),
+		T(a_requeued_job_is_told_why),
 		T(one_node_is_no_nodes),
 		T(drained_nodes_are_told_from_draining_ones),
 		T(a_second_pause_shows_the_first),

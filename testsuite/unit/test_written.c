@@ -523,6 +523,49 @@ static void records_stay_right_whatever_comes(void **state)
 	}
 }
 
+/* The record's line after the end of a run from second 100 on, in which the node got
+ * this reason at that second, and booted at that one. */
+static const char *after_a_run(uint32_t state, const char *reason, time_t at,
+			       time_t boot)
+{
+	static char line[VS_ASSIGNMENT_TEXT + 1];
+
+	job_comes();
+	bit_set(job.node_bitmap, 1);
+	job.start_time = 100;
+	job.system_comment = xstrdup("vsphere: adapter=sriov-roce vm002=esx1");
+	xfree(nodes[1].reason);
+	nodes[1].reason = xstrdup(reason);
+	nodes[1].reason_time = at;
+	nodes[1].boot_time = boot;
+	nodes[1].node_state = state;
+	vs_slurm_job_assignment(NULL, 7, NULL, 0);
+	vs_slurm_wait_renew(&job);	/* for BeginTime */
+	snprintf(line, sizeof(line), "%s",
+		 job.system_comment ? job.system_comment : "");
+	job_goes();
+	xfree(nodes[1].reason);
+	nodes[1].boot_time = 0;
+	return line;
+}
+
+static void a_requeued_job_says_what_its_nodes_tell(void **state)
+{
+	const uint32_t up = NODE_STATE_IDLE;
+	const uint32_t drained = up | NODE_STATE_DRAIN;
+	const char *gone = "prep/vsphere: ens4 is gone";
+
+	(void)state;
+	assert_string_equal(after_a_run(drained, gone, 100, 90),
+			    "vsphere: requeued: node vm002: ens4 is gone");
+	assert_string_equal(after_a_run(drained, gone, 99, 90), "");
+	assert_string_equal(after_a_run(up, gone, 100, 90), "");
+	assert_string_equal(after_a_run(drained, "by hand", 100, 90), "");
+	assert_string_equal(after_a_run(up, NULL, 0, 101),
+			    "vsphere: requeued: node vm002 booted again while the job ran: its VM was reset, or its guest rebooted");
+	assert_string_equal(after_a_run(up, NULL, 0, 100), "");
+}
+
 static time_t start_after(enum job_state_reason reason, time_t in_s)
 {
 	time_t at = time(NULL) + in_s, left;
@@ -615,6 +658,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_stay_right_whatever_comes),
+		cmocka_unit_test(a_requeued_job_says_what_its_nodes_tell),
 		cmocka_unit_test(a_start_that_nobody_knows_is_no_date),
 		cmocka_unit_test(a_constraint_is_read_to_its_end_and_freed),
 		cmocka_unit_test(a_list_of_more_names_than_nodes_is_not_expanded),

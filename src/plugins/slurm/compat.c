@@ -156,6 +156,9 @@ static const slurmctld_lock_t parts_read = {
 };
 static const slurmctld_lock_t nodes_write = { .node = WRITE_LOCK };
 static const slurmctld_lock_t jobs_write = { .job = WRITE_LOCK };
+static const slurmctld_lock_t jobs_write_nodes_read = {
+	.job = WRITE_LOCK, .node = READ_LOCK,
+};
 /* As the RPC that deletes a reservation, in all releases: jobs that pend for it
  * are written to. */
 static const slurmctld_lock_t resvs_write = {
@@ -244,6 +247,18 @@ void vs_lock_jobs_write(void)
 void vs_unlock_jobs_write(void)
 {
 	unlock_slurmctld(jobs_write);
+	vs_timed_unlocked();
+}
+
+void vs_lock_jobs_write_nodes_read(void)
+{
+	lock_slurmctld(jobs_write_nodes_read);
+	vs_timed_locked();
+}
+
+void vs_unlock_jobs_write_nodes_read(void)
+{
+	unlock_slurmctld(jobs_write_nodes_read);
 	vs_timed_unlocked();
 }
 

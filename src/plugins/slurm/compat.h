@@ -367,6 +367,8 @@ void vs_lock_resvs_write(void);	/* conf R, job W, node W, part R */
 void vs_unlock_resvs_write(void);
 void vs_lock_jobs_write(void);		/* job W alone */
 void vs_unlock_jobs_write(void);
+void vs_lock_jobs_write_nodes_read(void);
+void vs_unlock_jobs_write_nodes_read(void);
 
 /*
  * A job that waits for VFs alone. Before 23.02 the main scheduler lets no job

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include "plugins/job_assignment.h"
 #include "plugins/job_env.h"
+#include "plugins/slurm/bitmap_iter.h"
 #include "ops_i.h"
 #include "util/mem.h"
 
-#define REQUEUED VS_ASSIGNMENT_TAG "requeued: "
+#define PREP_TAG "prep/vsphere: "	/* prep_vsphere.c drains a node with it */
 
 static char *fold(const char *const *names, size_t n)
 {
@@ -78,6 +79,56 @@ static void moved(job_record_t *job_ptr, const struct vs_slurm_assignment *rows,
 		comment_set(&job_ptr->admin_comment, text);
 }
 
+/*
+ * Why the job is back in the queue, as far as its nodes tell; free() it. NULL: they do
+ * not. The record still has the nodes: this is before the end of the epilog. JOB R,
+ * NODE R.
+ */
+static char *requeue_cause(const job_record_t *job_ptr)
+{
+	time_t began = job_ptr->start_time;
+
+	if (!job_ptr->node_bitmap || !began)
+		return NULL;
+	VS_EACH_BIT(i, job_ptr->node_bitmap) {
+		const node_record_t *n = node_record_table_ptr[i];
+
+		if (n && IS_NODE_DRAIN(n) && n->reason_time >= began &&
+		    !xstrncmp(n->reason, PREP_TAG, strlen(PREP_TAG)))
+			return vs_asprintf("node %s: %s", n->name,
+					   n->reason + strlen(PREP_TAG));
+		/* Before its launch a job waits for its nodes' boots. */
+		if (n && n->boot_time > began && job_ptr->details &&
+		    !job_ptr->details->prolog_running)
+			return vs_asprintf("node %s booted again while the job ran: its VM was reset, or its guest rebooted",
+					   n->name);
+	}
+	return NULL;
+}
+
+/* JOB W. */
+static void requeued_set(job_record_t *job_ptr, const char *why)
+{
+	VS_FREE char *line = vs_asprintf(VS_ASSIGNMENT_REQUEUED "%.*s",
+		VS_ASSIGNMENT_TEXT - (int)strlen(VS_ASSIGNMENT_REQUEUED), why);
+
+	comment_set(&job_ptr->system_comment, line);
+}
+
+/* Of its last run the record says no more but its end. JOB W, NODE R. */
+static void run_forget(job_record_t *job_ptr)
+{
+	VS_FREE char *why = requeue_cause(job_ptr);
+
+	if (xstrncmp(job_ptr->system_comment, VS_ASSIGNMENT_REQUEUED,
+		     strlen(VS_ASSIGNMENT_REQUEUED)))
+		comment_set(&job_ptr->system_comment, NULL);
+	if (why && !job_ptr->system_comment)
+		requeued_set(job_ptr, why);
+	admin_comment_set(job_ptr, NULL);
+	env_replace(job_ptr, NULL, 0);
+}
+
 void vs_slurm_job_assignment(void *ctx, uint32_t job,
 			     const struct vs_slurm_assignment *rows, size_t n)
 {
@@ -88,7 +139,7 @@ void vs_slurm_job_assignment(void *ctx, uint32_t job,
 	job_record_t *job_ptr;
 
 	(void)ctx;
-	vs_lock_jobs_write();
+	vs_lock_jobs_write_nodes_read();
 	job_ptr = find_job_record(job);
 	if (job_ptr && text && IS_JOB_RUNNING(job_ptr) &&
 	    IS_JOB_CONFIGURING(job_ptr)) {
@@ -101,14 +152,9 @@ void vs_slurm_job_assignment(void *ctx, uint32_t job,
 		moved(job_ptr, rows, n);
 	} else if (job_ptr && !n && IS_JOB_PENDING(job_ptr) &&
 		   is_ours(job_ptr->system_comment)) {
-		/* of its last run it says no more but its end */
-		if (xstrncmp(job_ptr->system_comment, REQUEUED,
-			     strlen(REQUEUED)))
-			comment_set(&job_ptr->system_comment, NULL);
-		admin_comment_set(job_ptr, NULL);
-		env_replace(job_ptr, NULL, 0);
+		run_forget(job_ptr);
 	}
-	vs_unlock_jobs_write();
+	vs_unlock_jobs_write_nodes_read();
 	for (size_t i = 0; i < nenv; i++)
 		free(env[i]);
 	free(env);
@@ -116,14 +162,12 @@ void vs_slurm_job_assignment(void *ctx, uint32_t job,
 
 void vs_slurm_job_requeued(void *ctx, uint32_t job, const char *text)
 {
-	VS_FREE char *line = vs_asprintf(REQUEUED "%.*s",
-		VS_ASSIGNMENT_TEXT - (int)strlen(REQUEUED), text);
 	job_record_t *job_ptr;
 
 	(void)ctx;
 	vs_lock_jobs_write();
 	job_ptr = find_job_record(job);
 	if (job_ptr && IS_JOB_PENDING(job_ptr))
-		comment_set(&job_ptr->system_comment, line);
+		requeued_set(job_ptr, text);
 	vs_unlock_jobs_write();
 }

@@ -4,6 +4,7 @@
  * by an array's task or a component too. Of many jobs, some under one hold of
  * slurmctld's lock.
  */
+#include "plugins/job_assignment.h"
 #include "plugins/slurm/compat.h"
 #include "ops_i.h"
 #include "util/mem.h"
@@ -57,6 +58,15 @@ static void id_of(const job_record_t *job_ptr, char *out, size_t size)
 		snprintf(out, size, "%u", job_ptr->job_id);
 }
 
+/* What slurm-vsphere wrote into the record when the job was requeued. */
+static const char *requeued_why(const job_record_t *job_ptr)
+{
+	size_t len = strlen(VS_ASSIGNMENT_REQUEUED);
+
+	return xstrncmp(job_ptr->system_comment, VS_ASSIGNMENT_REQUEUED, len) ?
+		"" : job_ptr->system_comment + len;
+}
+
 static void text_fill(struct vs_slurm_job_text *text, job_record_t *job_ptr)
 {
 	id_of(job_ptr, text->id, sizeof(text->id));
@@ -68,6 +78,8 @@ static void text_fill(struct vs_slurm_job_text *text, job_record_t *job_ptr)
 		   sizeof(text->reason));
 	vs_strlcpy(text->desc, job_ptr->state_desc ? job_ptr->state_desc : "",
 		   sizeof(text->desc));
+	vs_strlcpy(text->requeued, requeued_why(job_ptr),
+		   sizeof(text->requeued));
 }
 
 static void row_fill(struct vs_slurm_job *row)

@@ -7,6 +7,7 @@
 #include "engine/jobs/jobs.h"
 #include "engine/slurm/outbox.h"
 #include "engine/state/state.h"
+#include "util/mem.h"
 
 /* Don't boot a VM that no job waits for. */
 void vs_boot_cancel(struct vs_node *n)
@@ -28,6 +29,25 @@ void vs_guest_lost_begin(const struct vs_core *c, struct vs_node *n,
 {
 	n->claims.ending_ms = now_ms + (int64_t)c->conf->slurm.kill_tries_s * 1000;
 	vs_node_mark_changed(n);
+}
+
+void vs_jobs_requeued_note(const struct vs_node *n, const char *why)
+{
+	if (n->claims.job)
+		vs_outbox_post(VS_REQUEST_REQUEUED, NULL, n->claims.job, false,
+			       why);
+	for (size_t i = 0; i < n->claims.nbeside; i++)
+		vs_outbox_post(VS_REQUEST_REQUEUED, NULL,
+			       n->claims.beside[i].job, false, why);
+}
+
+void vs_guest_lost_release(const struct vs_node *n, uint32_t job,
+			   const char *why)
+{
+	VS_FREE char *jobs_why = vs_asprintf("node %s: %s", n->name, why);
+
+	vs_outbox_post(VS_REQUEST_RELEASE, n->name, job, false, why);
+	vs_jobs_requeued_note(n, jobs_why);
 }
 
 void vs_guest_lost_end(struct vs_node *n)

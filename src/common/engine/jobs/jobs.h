@@ -38,6 +38,12 @@ void vs_boot_cancel(struct vs_node *n);
 /* Slurm ends a job on this node whose VM is off: no job for a while. */
 void vs_guest_lost_begin(const struct vs_core *c, struct vs_node *n,
 			 int64_t now_ms);
+/* Slurm takes the node back from the job (VS_JOB_ANY: from whichever has it), with
+ * why as the node's reason. The records of its jobs say why they were requeued. */
+void vs_guest_lost_release(const struct vs_node *n, uint32_t job,
+			   const char *why);
+/* The records of the node's jobs say why, once they are back in the queue. */
+void vs_jobs_requeued_note(const struct vs_node *n, const char *why);
 void vs_guest_lost_end(struct vs_node *n); /* jobs may have the node again */
 /* A power-up of the node from now on is not the one of a job that has left. */
 void vs_job_left_forget(struct vs_node *n);

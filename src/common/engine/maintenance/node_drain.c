@@ -111,18 +111,13 @@ static bool to_requeue(const struct vs_node *n,
 	return n->orders.evict ? n->orders.requeue : a && a->requeue;
 }
 
-/* Jobs' records say why, once they are back in the queue: jobs_why, which users
- * read, and so without an operator's note. why: the node's reason. */
+/* jobs_why: what users read, and so without an operator's note. why: the node's
+ * reason. */
 static void requeue(struct vs_node *n, const char *why,
 		    const char *jobs_why)
 {
 	vs_outbox_post(VS_REQUEST_RELEASE, n->name, VS_JOB_ANY, false, why);
-	if (n->claims.job)
-		vs_outbox_post(VS_REQUEST_REQUEUED, NULL, n->claims.job, false,
-			       jobs_why);
-	for (size_t i = 0; i < n->claims.nbeside; i++)
-		vs_outbox_post(VS_REQUEST_REQUEUED, NULL,
-			       n->claims.beside[i].job, false, jobs_why);
+	vs_jobs_requeued_note(n, jobs_why);
 }
 
 /* And why its VM didn't leave with its job. */

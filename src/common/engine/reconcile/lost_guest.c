@@ -111,6 +111,6 @@ void vs_guest_lost_apply(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	vs_error("node=%s has a job in Slurm but its VM was restarted on host=%s",
 		 n->name, vm->host_ptr->name);
 	vs_guest_lost_begin(c, n, now_ms);
-	vs_outbox_post(VS_REQUEST_RELEASE, n->name, n->claims.job, false,
-		       "its VM was restarted on another host while a job ran");
+	vs_guest_lost_release(n, n->claims.job,
+			      "its VM was restarted on another host while a job ran");
 }

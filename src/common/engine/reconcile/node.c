@@ -371,9 +371,9 @@ static void report_off(struct vs_core *c, struct vs_node *n, int64_t now_ms)
 	else if (now_ms - n->since.action_ms >= OFF_SURE_MS &&
 		 (!vs_observed_none(n->seen) ||
 		  (n->flags & (VS_NODE_NO_RESPOND | VS_NODE_POWERED_DOWN))))
-		vs_outbox_post(VS_REQUEST_RELEASE, n->name,
-			       n->claims.job ? n->claims.job : VS_JOB_ANY,
-			       false, "its VM was powered off while a job ran");
+		vs_guest_lost_release(n, n->claims.job ? n->claims.job :
+				      VS_JOB_ANY,
+				      "its VM was powered off while a job ran");
 }
 
 static void report(struct vs_core *c, struct vs_node *n, int64_t now_ms)

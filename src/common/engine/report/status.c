@@ -268,6 +268,17 @@ static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
 	return planned;
 }
 
+/* Slurm's own reason of a requeued job, BeginTime, says nothing of its last run. */
+static void why_requeued(const struct vs_slurm_job_text *slurm, char *text,
+			 size_t size)
+{
+	size_t len = strlen(text);
+
+	if (slurm->requeued[0])
+		snprintf(text + len, size - len, "%sits last run was requeued: %s",
+			 len ? "; " : "", slurm->requeued);
+}
+
 void vs_report_why(struct vs_core *c, struct json_object *top,
 		   const struct vs_slurm_job *job, bool sees_nodes)
 {
@@ -286,6 +297,8 @@ void vs_report_why(struct vs_core *c, struct json_object *top,
 	else
 		expected = why_waits(c, job->job, job->start, text,
 				     sizeof(text));
+	if (!strcmp(slurm->state, "PENDING"))
+		why_requeued(slurm, text, sizeof(text));
 	if (sees_nodes)
 		why_rows(c, top, job->job);
 	if (!text[0] && job->is == VS_JOB_GONE)

@@ -39,6 +39,7 @@ struct vs_slurm_job_text {
 	char id[48];		/* "12", "12_3", "14+1" */
 	char partition[64], state[24], reason[64];
 	char desc[256];		/* instead of the reason; "": none */
+	char requeued[384];	/* why its last run was requeued; "": unknown */
 };
 
 /* What a job's record says. The caller sets job and text. */
