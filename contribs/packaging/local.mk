@@ -36,6 +36,7 @@ nobase_dist_doc_DATA = README.md NEWS.md CONTRIBUTING.md SECURITY.md HACKING.md 
 	doc/operations/maintenance.md doc/operations/monitoring.md \
 	doc/operations/accounting.md doc/operations/health-tests.md \
 	doc/operations/backup.md doc/operations/guest-boot.md \
+	doc/operations/guest-trouble.md \
 	doc/features/adapters.md doc/features/devices-gpu.md doc/features/clones.md \
 	doc/features/prefetch.md doc/features/preemption.md \
 	doc/features/addresses.md doc/features/placement.md \

@@ -86,7 +86,8 @@ const struct svf_verb svf_why = {
 "that has ended slurm-vsphere keeps nothing; sacct has its nodes.\n"
 "\n"
 "While the job waits, SystemComment in its record has the reason too, after\n"
-"\"vsphere: \". A start time is given if running jobs' time limits show it, as in\n"
+"\"vsphere: \". After a requeue it says why the last run ended, as \"vsphere: requeued:\",\n"
+"and so does svf why. A start time is given if running jobs' time limits show it, as in\n"
 "\"needs 4 sriov-roce VFs, 3 free; start expected 14:05\". A time of another day\n"
 "has its date. svf jobs prints each start with date and seconds, and --json as\n"
 "\"start_time\".\n",
