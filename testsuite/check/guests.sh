@@ -23,7 +23,8 @@ part_guests() {
 	*" --whole "*)
 		pytest_options+=(--whole)
 		need_packages "${VS_PACKAGES_SYSTEM[@]}" dnsmasq-base
-		need_guests whole ;;
+		need_guests whole
+		need_other_slurmd ;;
 	*) need_guests plain ;;
 	esac
 	readable_root

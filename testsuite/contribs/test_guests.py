@@ -228,3 +228,61 @@ def test_the_demo_refuses_what_it_does_not_know(tmp_path, words, says):
     r = subprocess.run([TOP / "contribs/demo.sh", *words], text=True, capture_output=True,
                        check=False, env={**os.environ, "VS_CACHE": str(tmp_path)})
     assert (r.returncode, r.stderr) == (1, f"demo.sh: {says}\n")
+
+
+# ---- the page that quotes what is said ---------------------------------------------
+
+sys.path.append(str(TOP / "testsuite/guests"))
+
+import texts                                # noqa: E402
+
+PAGE = """# Trouble
+
+| case | `svf why` | pending reason | node's Reason | what to do |
+|---|---|---|---|---|
+| the key is gone | `PENDING; waits N s` | none | `munged (x) does` and `not` | [look](a.md) |
+"""
+
+
+class Told:
+    """A cluster that says this."""
+
+    def __init__(self, squeue, why, reason):
+        self.said = squeue, why, reason
+
+    def squeue(self, _):
+        return self.said[0]
+
+    def svf(self, *_, json_out):
+        assert not json_out
+        return self.said[1]
+
+    def node(self, _):
+        return {"Reason": self.said[2]}
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    monkeypatch.setattr(texts, "PAGE", tmp_path / "page.md")
+    texts.PAGE.write_text(PAGE)
+
+
+@pytest.mark.parametrize("said, wrong", [
+    (("None", "JobId=1\nPENDING; waits 12 s", "munged (x) does what not"), None),
+    (("None", "PENDING; waits a s", "munged (x) does not"), "svf why"),
+    (("BeginTime", "PENDING; waits 1 s", "munged (x) does not"), "squeue %r"),
+    (("None", "PENDING; waits 1 s", "munged x does not"), "Reason"),
+    (("None", "PENDING; waits 1 s", "munged (x) does"), "Reason")])
+def test_what_is_said_must_be_what_the_page_quotes(page, said, wrong):
+    if wrong is None:
+        texts.check(Told(*said), "the key is gone", 1, "vm001")
+        return
+    with pytest.raises(AssertionError, match=wrong):
+        texts.check(Told(*said), "the key is gone", 1, "vm001")
+
+
+def test_each_row_of_the_page_is_a_case_of_a_test():
+    """A row that no test reads may say anything."""
+    tests = "".join(f.read_text() for f in (TOP / "testsuite/guests").glob("test_*.py"))
+    found = set(texts.rows()) - {"case"}
+    assert found and not [case for case in found if f'"{case}"' not in tests]

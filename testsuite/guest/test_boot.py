@@ -217,6 +217,60 @@ def test_a_site_without_munge_is_not_asked_for_it(real):  # noqa: F811
     assert start(real).returncode == 0
 
 
+# ---- slurmctld -------------------------------------------------------------------
+
+def scontrol(real, says, times=9):          # noqa: F811
+    """An scontrol that fails so often, and then no more."""
+    tries = real.dir / "tries"
+    commands(real, scontrol='[ "$1" != -V ] || { echo slurm 22.05.8; exit; }; '
+             f'cat "$SLURM_CONF" >"{real.dir}/asked"; echo >>"{tries}"; '
+             f'[ $(wc -l <"{tries}") -le {times} ] || exit 0; echo "{says}" >&2; exit 1')
+    real.env["SV_SCONTROL"] = "scontrol"
+
+
+REFUSED = [f"slurm_load_ctl_conf error: {words}" for words in (
+    "Zero Bytes were transmitted or received", "Protocol authentication error",
+    "Incompatible versions of client and server code")]
+
+
+@pytest.mark.parametrize("says", REFUSED)
+def test_a_slurmctld_that_refuses_the_guest_is_said(real, says):  # noqa: F811
+    """Another munge key, a clock that is off, another release: slurmd would try for ever."""
+    scontrol(real, says)
+    failed(real, start(real), 1, "slurmctld refuses this guest (" + says.partition(": ")[2] + "): ",
+           "munge key", time.strftime("clock (%Y-", time.gmtime()), "(slurm 22.05.8)")
+    assert (real.dir / "asked").read_text().splitlines() == [
+        "ClusterName=CONFIGLESS", "SlurmctldHost=ctl1", "SlurmctldPort=6817", "SlurmctldHost=ctl2"]
+
+
+def test_a_slurmctld_that_was_about_to_end_is_asked_again(real):  # noqa: F811
+    scontrol(real, REFUSED[0], times=2)
+    assert start(real).returncode == 0 and real.started()
+
+
+@pytest.mark.parametrize("says", [
+    "slurm_load_ctl_conf error: Unable to contact slurm controller (connect failure)",
+    "scontrol: error: anything else"])
+def test_a_slurmctld_that_does_not_answer_is_slurmds_to_wait_for(real, says):  # noqa: F811
+    scontrol(real, says)
+    assert start(real).returncode == 0 and real.started()
+    assert len(commands_run(real)) == 1
+
+
+@pytest.mark.parametrize("lacks", ["conf-server", "munge", "scontrol", "slurm.key"])
+def test_where_slurmctld_cannot_be_asked_slurmd_starts(real, lacks):  # noqa: F811
+    scontrol(real, REFUSED[0])
+    if lacks == "conf-server":
+        del real.info["conf-server"]
+    elif lacks == "slurm.key":
+        (real.root / "etc/slurm").mkdir(parents=True)
+        (real.root / "etc/slurm/slurm.key").touch()
+    else:
+        real.env[f"SV_{lacks.upper()}"] = "/nowhere"
+    assert start(real).returncode == 0 and real.started()
+    assert commands_run(real) == []
+
+
 # ---- the units -------------------------------------------------------------------
 
 def unit(name):

@@ -35,7 +35,7 @@ class Guest:
             {"type": "sriov", "mac": MAC, "network": "SRIOV-ROCE-PG"},
         ]
         self.env = {"SV_WAIT": "1", "SV_POLL": "0.05", "SV_PORT": str(PORT),
-                    "SV_MUNGE": "true"}
+                    "SV_MUNGE": "true", "SV_SCONTROL": "true"}
 
     def environment(self):
         (self.dir / "guestinfo.json").write_text(json.dumps(

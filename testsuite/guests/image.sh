@@ -7,6 +7,9 @@
 # VS_GUESTS to their directory: vmlinux, initrd, base.ext4, and `about`, a text that
 # says what is inside. Nothing of slurm-vsphere is inside: template.py adds it.
 #
+# need_other_slurmd sets VS_OTHER_SLURMD to a tar file with a slurmd that slurmctld
+# refuses: of another Debian, with its libraries.
+#
 # Rules: nothing is mounted on the machine, and root is needed to install packages
 # alone. The directory's name is a hash of all that the image depends on, so one that
 # exists is right. Images of other kernels and packages are removed.
@@ -107,4 +110,19 @@ need_guests() { # plain or whole
 		make_image "$dir" "$kernel" "${packages[@]}"
 	mv "$dir" "$VS_GUESTS"
 	say "the image took $((SECONDS - began)) s: $(du -h "$VS_GUESTS/base.ext4" | cut -f 1), $kernel"
+}
+
+# Slurm takes messages of its own release and of the two before it.
+need_other_slurmd() {
+	local suite=trixie
+	# shellcheck disable=SC1091
+	[ "$(. /etc/os-release && echo "$VERSION_CODENAME")" != trixie ] || suite=bookworm
+	VS_OTHER_SLURMD=$VS_CACHE/guests/slurmd-$suite.tar
+	export VS_OTHER_SLURMD
+	[ ! -e "$VS_OTHER_SLURMD" ] || return 0
+	say "fetching the slurmd of $suite"
+	run_logged "$VS_CACHE/log/other-slurmd.log" "fetching the slurmd of $suite" \
+		mmdebstrap --variant=extract --include=slurmd,slurm-client \
+		--aptopt='APT::Install-Recommends "false"' --format=tar "$suite" "$VS_OTHER_SLURMD.new"
+	mv "$VS_OTHER_SLURMD.new" "$VS_OTHER_SLURMD"
 }
