@@ -122,6 +122,26 @@ def test_a_roce_card_is_found_by_its_mac_and_slurmd_starts(guest):
     assert guest.told()["guestinfo.slurm.state"] == "ready"
 
 
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+def test_nothing_but_printable_ascii_is_believed(guest, shell):
+    """The script's shell is dash on Debian and bash on RHEL, with any locale."""
+    values = {"adapter": "roce", "dns": "a b", "gateway": "\x1b[1m", "dns-search": "caf\u00e9",
+              "cluster": "two\nlines\n", "first-mac": "!~", "node": "vm007"}
+    for key, value in values.items():
+        (guest.dir / key).write_text(value)
+    tool = guest.dir / "guestinfo"
+    tool.write_text('#!/bin/sh\ncase $1 in info-get*) '
+                    'exec cat "${0%/*}/${1##*.}" 2>/dev/null ;; esac\n')
+    tool.chmod(0o755)
+    subprocess.run([shell, str(SCRIPT), "--simulate", "identity"], check=True, timeout=30, env={
+        "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "SV_ROOT": str(guest.dir / "root"),
+        "SLURM_VSPHERE_RUN": str(guest.dir / "run"), "SV_GUESTINFO_CMD": str(tool)})
+    kept = {key: (guest.dir / "run/guestinfo" / key).read_bytes() for key in values}
+    assert kept == {"adapter": b"roce", "dns": b"ab", "gateway": b"[1m", "dns-search": b"caf",
+                    "cluster": b"twolines", "first-mac": b"!~", "node": b"vm007"}
+    assert (guest.dir / "run/guestinfo/parent").read_bytes() == b""
+
+
 def two_rails(guest):
     other = "00:50:56:01:02:04"
     guest.info["mac"] = f"{MAC},{other}"
