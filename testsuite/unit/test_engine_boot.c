@@ -114,6 +114,8 @@ static void a_guest_that_cannot_serve_is_tried_on_another_host(void **st)
 	turns(2);
 	assert_non_null(strstr(heard(VS_REQUEST_FAIL, "vm1")->text,
 			       "the guest says: port 1 is DOWN"));
+	assert_string_equal(heard(VS_REQUEST_REQUEUED, NULL)->text,
+			    "node vm1: the guest says: port 1 is DOWN");
 	turn();		/* two hosts, one guest: it wasn't the host */
 	assert_null(vs_exclusion_get(&vs_core, first, "0000:3b:00.0"));
 }

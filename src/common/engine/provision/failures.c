@@ -27,6 +27,8 @@
 /* A job's node that can't be had: Slurm gets it back, with the cause. */
 void vs_node_force_release(struct vs_node *n, const char *why)
 {
+	VS_FREE char *jobs_why = NULL;
+
 	if (vs_node_is(n, VS_COND_RELEASED) || n->wanted == VS_DESIRED_AHEAD)
 		return;		/* no job has it yet */
 	vs_error("node=%s cannot get a VM: %s", n->name, why);
@@ -37,6 +39,8 @@ void vs_node_force_release(struct vs_node *n, const char *why)
 	else
 		vs_outbox_post(VS_REQUEST_FAIL, n->name, n->claims.job, false,
 			       why);
+	jobs_why = vs_asprintf("node %s: %s", n->name, why);
+	vs_jobs_requeued_note(n, jobs_why);
 	vs_node_release(n, true);
 	vs_retry_uncount(n);
 }
