@@ -25,7 +25,8 @@
 # `upgrade` has jobs run while slurm-vsphere of an earlier commit is replaced by this tree's,
 # and back (testsuite/upgrade/commits, or --from COMMIT alone; five minutes, with its build).
 # `guests` boots two VMs in QEMU and runs RDMA between them, by sbatch (4 minutes, 8 with
-# the image; --whole: all that can happen to a VM, 45 minutes). Needs /dev/net/tun.
+# the image; --whole: all that can happen to a VM, 45 minutes). Needs /dev/net/tun,
+# and of an ordinary user ids in /etc/subuid and /etc/subgid.
 # `slurm-testsuite` is Slurm's own tests, of its source: which of those that pass
 # three times in a row with select/cons_tres fail with this plugin (selected ones, 15
 # minutes; --whole: all, hours; --release R: in that release's chroot).
@@ -195,7 +196,7 @@ guests_named=
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit guest contribs vcsim replay system crash chaos lint guests) ;;
-	-h | --help) sed -n '4,41s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,42s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	*)
 		[ "$a" != guests ] || guests_named=1
 		is_known "$a" ||

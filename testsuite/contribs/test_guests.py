@@ -45,6 +45,20 @@ def test_a_run_that_names_the_part_fails_there(shell, tmp_path):
     assert err == f"bash: guests can't be run here: {tmp_path}/no-tun can't be opened\n"
 
 
+@pytest.mark.parametrize("code, says", [
+    (0, ""), (25, "ann has no range of ids in /etc/subuid and /etc/subgid for the image's files: as root, "
+                  "usermod --add-subuids 300000-365535 --add-subgids 300000-365535 ann\n")])
+def test_an_ordinary_user_is_told_which_ids_the_image_needs(shell, code, says):
+    rc, out, err = shell(f"""
+id() {{ case $1 in -u) echo 1000 ;; -un) echo ann ;; esac; }}
+mmdebstrap() {{ [ "$*" = "--unshare-helper true" ] && return {code}; }}
+. "$TOP/testsuite/guests/image.sh"
+[[ " ${{VS_PACKAGES_GUESTS[*]}} " = *" uidmap "* ]]
+ids_missing
+""", TOP=str(TOP))
+    assert (rc, out, err) == (0, says, "")
+
+
 def test_guests_begin_when_all_other_parts_have_ended(shell, tmp_path):
     rc, out, _ = shell(PART + """
 passed=0 failed=0

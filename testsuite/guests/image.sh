@@ -11,10 +11,11 @@
 # refuses: of another Debian, with its libraries.
 #
 # Rules: nothing is mounted on the machine, and root is needed to install packages
-# alone. The directory's name is a hash of all that the image depends on, so one that
+# alone. An ordinary user needs ids in /etc/subuid and /etc/subgid. The directory's name is a hash of all that the image depends on, so one that
 # exists is right. Images of other kernels and packages are removed.
 
 VS_PACKAGES_GUESTS=(qemu-system-x86 qemu-utils mmdebstrap e2fsprogs cpio xz-utils iproute2)
+[ "$(id -u)" = 0 ] || VS_PACKAGES_GUESTS+=(uidmap)	# mmdebstrap's, of an ordinary user
 guest_packages=(systemd systemd-sysv udev dbus iproute2 kmod procps rdma-core
 	ibverbs-utils ibverbs-providers perftest munge slurmd slurm-client chrony
 	busybox-static libjson-c5 iputils-ping libnss-myhostname)
@@ -28,7 +29,18 @@ guests_missing() {
 	[ "$(uname -m)" = x86_64 ] || { echo "the machine is no x86_64"; return; }
 	{ [ -c "$guests_tun" ] && : <>"$guests_tun"; } 2>/dev/null || { echo "$guests_tun can't be opened"; return; }
 	bash "$guests_here/space.sh" true 2>/dev/null ||
-		echo "no network namespace with a bridge can be made"
+		{ echo "no network namespace with a bridge can be made"; return; }
+	ids_missing
+}
+
+# In the image are files of root, munge and others: an ordinary user's namespace needs
+# an id for each.
+ids_missing() {
+	local user
+	[ "$(id -u)" != 0 ] || return 0
+	! mmdebstrap --unshare-helper true >/dev/null 2>&1 || return 0
+	user=$(id -un)
+	echo "$user has no range of ids in /etc/subuid and /etc/subgid for the image's files: as root, usermod --add-subuids 300000-365535 --add-subgids 300000-365535 $user"
 }
 
 # The newest generic kernel: Debian's cloud kernel has no rdma_rxe.
