@@ -67,14 +67,32 @@ exec sleep 60
 """
 
 
-def pair(tmp_path, **env):
+# A client whose first WRONG runs could not measure the clock.
+BUSY = """#!/bin/bash
+case ${*: -1} in
+vm00?)	until [ -s said ]; do sleep 0.05; done
+	rm said
+	figure=92.00
+	if [ "$(wc -l <runs)" -le "$WRONG" ]; then
+		figure=0.000000
+		echo 'Correlation coefficient r^2: 0.81796 < 0.9'
+	fi
+	echo ' #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]'
+	echo " 65536      514           $figure            $figure            0.1" ;;
+*)	echo run >>runs
+	echo x >said ;;
+esac
+"""
+
+
+def pair(tmp_path, program=BW, **env):
     """What pair.sbatch prints, and that as it is read."""
     port = tmp_path / "class/infiniband/mlx5_0/ports/1"
     port.mkdir(parents=True)
     (port / "state").write_text("4: ACTIVE\n")
     (port / "rate").write_text("100 Gb/sec (4X EDR)\n")
     for name, text in (("srun", SRUN), ("scontrol", SCONTROL),
-                       ("ib_send_bw", BW)):
+                       ("ib_send_bw", program)):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
     r = subprocess.run(["bash", PAIR], text=True, capture_output=True,
@@ -100,3 +118,19 @@ def test_a_step_that_is_ended_in_mid_line_hides_no_nic(tmp_path):
     text, job = pair(tmp_path, SRUN_ENDS="srun: err", HEALTH_TESTS=" ")
     assert sorted(job["nics"]) == [("vm001", 0), ("vm002", 0)], text
     assert job["done"]
+
+
+@pytest.mark.parametrize("wrong, runs", [(0, 2), (2, 4)])
+def test_perftest_runs_again_where_it_could_not_measure_the_clock(tmp_path, wrong, runs):
+    text, job = pair(tmp_path, BUSY, WRONG=str(wrong))
+    assert [perf.measure(t) for t in job["tests"]] == [92.0, 92.0], text
+    assert len((tmp_path / "runs").read_text().split()) == runs
+
+
+def test_a_clock_that_is_never_measured_is_named(tmp_path):
+    text, job = pair(tmp_path, BUSY, WRONG="9")
+    assert len((tmp_path / "runs").read_text().split()) == 6
+    for t in job["tests"]:
+        assert t["rc"] == 0, text
+        with pytest.raises(perf.Unreadable, match="could not measure the machine's clock"):
+            perf.measure(t)
