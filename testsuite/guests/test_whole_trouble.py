@@ -18,6 +18,8 @@ def warm(cluster):
     """Both nodes serve a job before and after each case."""
     serve(cluster)
     yield
+    for job in cluster.run("squeue", "-h", "-o", "%A").stdout.split():
+        cluster.run("scancel", job)     # of a case that failed
     serve(cluster)
 
 
