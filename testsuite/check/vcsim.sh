@@ -26,7 +26,7 @@ go_test() {
 	local before=$1 log=$results/vcsim.txt line exist n=0 skipped=0
 	exist=$({ cd "$VS_TOP/testsuite/vcsim" && "$VS_GO" test -list . ./... 2>/dev/null; } |
 		grep -c '^\(Test\|Example\|Fuzz\)') || true
-	(cd "$VS_TOP/testsuite/vcsim" && "$VS_GO" test -v -timeout 300s ./...) >"$log" 2>&1 </dev/null || true
+	(cd "$VS_TOP/testsuite/vcsim" && "$VS_GO" test -v -timeout 600s ./...) >"$log" 2>&1 </dev/null || true
 	while IFS= read -r line; do
 		case $line in
 		"--- PASS: "*) n=$((n + 1)); ok ;;

@@ -77,6 +77,7 @@ func (w *world) build() error {
 	w.singletons()
 	root := &mo.Folder{ChildType: []string{"Folder", "Datacenter"}}
 	root.Self, root.Name = w.content.RootFolder, "Datacenters"
+	w.entityDefaults(&root.ManagedEntity)
 	w.add(w.content.RootFolder, root)
 	for i := range w.inv.Datacenters {
 		if err := w.buildDC(&w.inv.Datacenters[i]); err != nil {
@@ -118,7 +119,7 @@ func (w *world) singletons() {
 	}
 }
 
-// beforeRead fills what is computed when asked for: recentTask.
+// beforeRead fills what is computed when asked for: recentTask, currentSession, view.
 func (w *world) beforeRead(s *session, o *object) {
 	if tm, ok := o.ptr.(*mo.TaskManager); ok {
 		tm.RecentTask = nil
@@ -127,6 +128,14 @@ func (w *world) beforeRead(s *session, o *object) {
 				tm.RecentTask = append(tm.RecentTask, r)
 			}
 		}
+	}
+	switch p := o.ptr.(type) {
+	case *mo.SessionManager:
+		p.CurrentSession = &s.user
+	case *mo.ContainerView:
+		p.View = s.views[o.ref].refs()
+	case *mo.ListView:
+		p.View = s.views[o.ref].refs()
 	}
 }
 
@@ -215,6 +224,7 @@ func (w *world) buildStore(d *datacenter, s *dsSpec) {
 	m := &mo.Datastore{}
 	m.Self, m.Name, m.Parent = r, s.Name, &d.m.DatastoreFolder
 	w.entityDefaults(&m.ManagedEntity)
+	m.Browser = ref{Type: "HostDatastoreBrowser", Value: "datastoreBrowser-" + r.Value}
 	url := "ds:///vmfs/volumes/" + r.Value + "/"
 	m.Summary = types.DatastoreSummary{Datastore: &r, Name: s.Name, Url: url, Capacity: s.CapacityGB << 30,
 		FreeSpace: s.FreeGB << 30, Accessible: true, MultipleHostAccess: types.NewBool(len(s.Hosts) != 1), Type: "vsan", MaintenanceMode: "normal"}

@@ -192,6 +192,7 @@ func (h *host) numa(pci bool) *types.HostNumaInfo {
 }
 
 func (h *host) hardware() {
+	h.m.DatastoreBrowser = ref{Type: "HostDatastoreBrowser", Value: "datastoreBrowser-" + h.m.Self.Value}
 	s := &h.spec
 	hw := &types.HostHardwareInfo{MemorySize: s.MemoryMB << 20}
 	hw.CpuInfo = types.HostCpuInfo{NumCpuPackages: int16(s.Numa), NumCpuCores: int16(s.Cores), NumCpuThreads: int16(s.Cores * 2), Hz: int64(s.Mhz) * 1000000}

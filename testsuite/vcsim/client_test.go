@@ -28,7 +28,11 @@ type client struct {
 	token string
 	rel   string
 	base  string // where it sends to, when not to the front door
+	soap  bool   // it sends SOAP, and shows the replies as VI JSON
 }
+
+// overSOAP makes clients that send SOAP; the tests run one after the other.
+var overSOAP bool
 
 const demoFile = "examples/demo.json"
 
@@ -63,7 +67,7 @@ func newClient(t *testing.T, s *server) *client {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem)
-	return &client{t: t, s: s, rel: "8.0.1.0",
+	return &client{t: t, s: s, rel: "8.0.1.0", soap: overSOAP,
 		http: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}}
 }
 
@@ -99,6 +103,9 @@ func (c *client) try(r obj, method string, body any) (any, string) {
 	if body != nil {
 		b, _ := json.Marshal(body)
 		text = string(b)
+	}
+	if c.soap {
+		return c.trySOAP(r, method, text)
 	}
 	path := fmt.Sprintf("/sdk/vim25/%s/%s/%s/%s", c.rel, r["type"], r["value"], method)
 	st, b, err := c.raw(context.Background(), "POST", path, text)
@@ -147,6 +154,9 @@ func (c *client) fails(want string, r obj, method string, body any) obj {
 
 func (c *client) prop(r obj, name string) any {
 	c.t.Helper()
+	if c.soap {
+		return c.fetchSOAP(r, name)
+	}
 	st, b, err := c.raw(context.Background(), "GET", fmt.Sprintf("/sdk/vim25/%s/%s/%s/%s", c.rel, r["type"], r["value"], name), "")
 	if err != nil {
 		c.t.Fatal(err)

@@ -208,19 +208,25 @@ func (r *faultRule) pause(req *http.Request) {
 }
 
 // answer replies instead of the server; false when the rule only delays.
-func (r *faultRule) answer(rw http.ResponseWriter, req *http.Request) bool {
+func (r *faultRule) answer(rw http.ResponseWriter, req *http.Request, c *call) bool {
 	r.pause(req)
 	switch {
 	case r.Drop != "":
 		panic(http.ErrAbortHandler)
 	case r.decoded != nil:
-		writeReply(rw, r.form.write(encodeFault(r.err())), http.StatusInternalServerError)
+		r.fault(rw, c)
 	case r.Http != 0 || r.Body != nil:
 		r.plain(rw, nil, 0)
 	default:
 		return false
 	}
 	return true
+}
+
+// fault replies with the declared fault, as the call is encoded.
+func (r *faultRule) fault(rw http.ResponseWriter, c *call) {
+	out, status := c.wire.reply(c, nil, r.err())
+	c.write(rw, out, status)
 }
 
 // plain writes what the rule says, with the real reply as the default.
@@ -249,18 +255,18 @@ func (r *faultRule) plain(rw http.ResponseWriter, out []byte, status int) {
 }
 
 // spoil changes or drops the reply of an executed request.
-func (r *faultRule) spoil(rw http.ResponseWriter, req *http.Request, out []byte, status int) {
+func (r *faultRule) spoil(rw http.ResponseWriter, req *http.Request, c *call, out []byte, status int) {
 	r.pause(req)
 	if r.Drop != "" {
 		panic(http.ErrAbortHandler)
 	}
 	if r.decoded != nil {
-		writeReply(rw, r.form.write(encodeFault(r.err())), http.StatusInternalServerError)
+		r.fault(rw, c)
 		return
 	}
 	if r.Truncate != nil && *r.Truncate < len(out) {
 		// The length is announced in full: the connection breaks in the middle.
-		rw.Header().Set("Content-Type", "application/json")
+		rw.Header().Set("Content-Type", c.wire.contentType())
 		rw.Header().Set("Content-Length", itoa(int64(len(out))))
 		rw.WriteHeader(status)
 		_, _ = rw.Write(out[:*r.Truncate])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// http.go: the VI JSON endpoint: URLs, sessions, strict bodies, replies. POST
-// is a method, GET is a property. hello and the version list are beside it.
+// http.go: a call from its request to its reply, in either encoding; and VI JSON:
+// URLs, strict bodies, replies. POST is a method, GET is a property. SOAP is in
+// soap.go; hello and the version list are in main.go.
 
 package main
 
@@ -26,8 +27,18 @@ const sessionHeader = "vmware-api-session-id"
 var releases = []string{"9.1.1.0", "9.1.0.0", "9.0.0.0", "8.0.3.1", "8.0.3.0", "8.0.2.0", "8.0.1.0", "8.0.0.2",
 	"8.0.0.1", "8.0.0.0", "7.0.3.2", "7.0.3.1", "7.0.3.0", "7.0.2.1", "7.0.2.0", "7.0.1.1", "7.0.1.0", "7.0.0.2", "7.0.0.0"}
 
-// call is one request of the VI JSON endpoint.
+// wire is an encoding of calls and replies: VI JSON or SOAP.
+type wire interface {
+	contentType() string
+	decode(c *call, body []byte) error     // sets c.req
+	arguments(c *call, body []byte) []byte // as JSON
+	reply(c *call, res any, err error) (out []byte, status int)
+	setSession(rw http.ResponseWriter, token string)
+}
+
+// call is one request.
 type call struct {
+	wire     wire
 	w        *world
 	ctx      context.Context
 	s        *session
@@ -83,7 +94,7 @@ func (w *world) serveVI(rw http.ResponseWriter, r *http.Request) {
 		http.NotFound(rw, r)
 		return
 	}
-	c := &call{w: w, ctx: r.Context(), release: parts[0], this: ref{Type: parts[1], Value: parts[2]}, method: parts[3],
+	c := &call{wire: viJSON{w.inv}, w: w, ctx: r.Context(), release: parts[0], this: ref{Type: parts[1], Value: parts[2]}, method: parts[3],
 		remote: r.RemoteAddr, agent: r.UserAgent()}
 	w.delayCall(r.Context())
 	rule := w.ruleFor("request", c)
@@ -94,28 +105,33 @@ func (w *world) serveVI(rw http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	if rule != nil && rule.answer(rw, r) {
+	c.carryOut(rw, r, rule, func() (any, error) { return c.serve(r.Method, r.Header.Get(sessionHeader), body) })
+}
+
+// carryOut runs a call, unless a declared fault answers for it, and replies.
+func (c *call) carryOut(rw http.ResponseWriter, r *http.Request, rule *faultRule, run func() (any, error)) {
+	if rule != nil && rule.answer(rw, r, c) {
 		return
 	}
-	res, err := c.serve(r.Method, r.Header.Get(sessionHeader), body)
+	res, err := run()
 	if errors.Is(err, errGone) {
 		panic(http.ErrAbortHandler)
 	}
-	w.keepSilent(r.Context())
-	out, status := c.reply(res, err)
-	if rule := w.ruleFor("reply", c); rule != nil {
-		rule.spoil(rw, r, out, status)
+	c.w.keepSilent(r.Context())
+	out, status := c.wire.reply(c, res, err)
+	if rule := c.w.ruleFor("reply", c); rule != nil {
+		rule.spoil(rw, r, c, out, status)
 		return
 	}
 	if c.newToken != "" {
-		rw.Header().Set(sessionHeader, c.newToken)
+		c.wire.setSession(rw, c.newToken)
 	}
-	writeReply(rw, out, status)
+	c.write(rw, out, status)
 }
 
-func writeReply(rw http.ResponseWriter, out []byte, status int) {
+func (c *call) write(rw http.ResponseWriter, out []byte, status int) {
 	if status != http.StatusNoContent {
-		rw.Header().Set("Content-Type", "application/json")
+		rw.Header().Set("Content-Type", c.wire.contentType())
 		rw.Header().Set("Content-Length", strconv.Itoa(len(out)))
 	}
 	rw.WriteHeader(status)
@@ -179,14 +195,14 @@ func (c *call) serve(verb, token string, body []byte) (any, error) {
 	if c.s == nil && !m.anonymous {
 		return nil, notAuthenticated(c.this)
 	}
-	if err := c.decode(body); err != nil {
+	if err := c.wire.decode(c, body); err != nil {
 		return nil, err
 	}
 	c.w.logRequest(c, body)
 	return c.invoke(m)
 }
 
-// invoke runs a decoded call; also what the SOAP side comes in by.
+// invoke runs a decoded call, of a client or of the admin's foreign hand.
 func (c *call) invoke(m *method) (any, error) {
 	ok := false
 	for _, k := range m.types {
@@ -209,8 +225,17 @@ func (c *call) invoke(m *method) (any, error) {
 	return m.run(c)
 }
 
+// viJSON is the Virtual Infrastructure JSON API.
+type viJSON struct{ inv *inventory }
+
+func (viJSON) contentType() string { return "application/json" }
+
+func (viJSON) setSession(rw http.ResponseWriter, token string) { rw.Header().Set(sessionHeader, token) }
+
+func (viJSON) arguments(_ *call, body []byte) []byte { return body }
+
 // decode reads the body strictly into the method's request.
-func (c *call) decode(body []byte) error {
+func (viJSON) decode(c *call, body []byte) error {
 	t, ok := types.TypeFunc()(c.method)
 	if !ok {
 		return fault(&types.InvalidRequest{}, "no request type for %s", c.method)
@@ -263,7 +288,7 @@ func (c *call) getProperty() (any, error) {
 	if !ok || o.hidden[p.top()] {
 		return nil, nil
 	}
-	return rawJSON(encodeTyped(c.w.filtered(c.s, v))), nil
+	return c.w.filtered(c.s, v), nil
 }
 
 // encodeTyped writes a value as it stands in a typed slot.
@@ -294,13 +319,13 @@ func encodeTyped(v any) []byte {
 	return encodeAny(v)
 }
 
-// reply gives the body and the status.
-func (c *call) reply(res any, err error) ([]byte, int) {
-	out, status := c.encode(res, err)
-	return c.w.inv.Faults.write(out), status
+// reply gives the body and the status; faults inside data as the inventory says.
+func (j viJSON) reply(c *call, res any, err error) ([]byte, int) {
+	out, status := j.encode(c, res, err)
+	return j.inv.Faults.write(out), status
 }
 
-func (c *call) encode(res any, err error) ([]byte, int) {
+func (j viJSON) encode(c *call, res any, err error) ([]byte, int) {
 	if err != nil {
 		return encodeFault(err), http.StatusInternalServerError
 	}
@@ -315,7 +340,7 @@ func (c *call) encode(res any, err error) ([]byte, int) {
 	if m := methods[c.method]; m != nil && !m.nullable {
 		return nil, http.StatusNoContent
 	}
-	switch c.w.inv.EmptyReply {
+	switch j.inv.EmptyReply {
 	case "null":
 		return []byte("null"), http.StatusOK
 	case "204":

@@ -80,7 +80,6 @@ func loaded(t *testing.T, inventory, dir string) (*world, error) {
 	}
 	inv.load = dir
 	w := newWorld(inv, t.TempDir())
-	w.mirror = newMirror()
 	return w, w.build()
 }
 

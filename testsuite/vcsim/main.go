@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// vcsim: a simulated vCenter for slurm-vsphere's tests. VI JSON from a store
-// of its own, SOAP from govmomi's simulator over copies of the same objects.
+// vcsim: a simulated vCenter for slurm-vsphere's tests, over VI JSON and SOAP.
 // See README.md.
 
 package main
@@ -42,11 +41,9 @@ func newServer(inv *inventory, listen, dir string) (*server, error) {
 		return nil, err
 	}
 	w := newWorld(inv, dir)
-	w.mirror = newMirror()
 	if err := w.build(); err != nil {
 		return nil, err
 	}
-	w.mirror.start(w)
 	s := &server{w: w, ca: &authority{dir: dir}}
 	if err := s.ca.renew(""); err != nil {
 		return nil, err
@@ -64,7 +61,7 @@ func newServer(inv *inventory, listen, dir string) (*server, error) {
 	mux.HandleFunc("/sdk/vim25/", w.serveVI)
 	mux.HandleFunc("/api/vcenter/system", w.serveHello)
 	mux.HandleFunc("/sdk/vimServiceVersions.xml", w.serveVersions)
-	mux.Handle("/sdk", w.mirror)
+	mux.HandleFunc("/sdk", w.serveSOAP)
 	s.admin(mux)
 	front := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if !w.disturbed(rw, r) {
@@ -87,8 +84,8 @@ func (w *world) serveHello(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.delayCall(r.Context())
-	hello := &call{w: w, method: "hello"}
-	if rule := w.ruleFor("request", hello); rule != nil && rule.answer(rw, r) {
+	hello := &call{wire: viJSON{w.inv}, w: w, method: "hello"}
+	if rule := w.ruleFor("request", hello); rule != nil && rule.answer(rw, r, hello) {
 		return
 	}
 	var req struct {
@@ -115,7 +112,7 @@ func (w *world) serveHello(rw http.ResponseWriter, r *http.Request) {
 // replyTo ends a call that is no method of vim25.
 func (w *world) replyTo(c *call, rw http.ResponseWriter, r *http.Request, out []byte, kind string) {
 	if rule := w.ruleFor("reply", c); rule != nil {
-		rule.spoil(rw, r, out, http.StatusOK)
+		rule.spoil(rw, r, c, out, http.StatusOK)
 		return
 	}
 	rw.Header().Set("Content-Type", kind)
@@ -125,8 +122,8 @@ func (w *world) replyTo(c *call, rw http.ResponseWriter, r *http.Request, out []
 // serveVersions is /sdk/vimServiceVersions.xml: the newest release and all
 // older ones.
 func (w *world) serveVersions(rw http.ResponseWriter, r *http.Request) {
-	list := &call{w: w, method: "vimServiceVersions.xml"}
-	if rule := w.ruleFor("request", list); rule != nil && rule.answer(rw, r) {
+	list := &call{wire: viJSON{w.inv}, w: w, method: "vimServiceVersions.xml"}
+	if rule := w.ruleFor("request", list); rule != nil && rule.answer(rw, r, list) {
 		return
 	}
 	w.mu.Lock()

@@ -146,6 +146,9 @@ func leaf(v reflect.Value) (any, bool) {
 		if v.IsNil() {
 			return nil, false
 		}
+		if e := v.Elem(); v.Kind() == reflect.Pointer && (e.Kind() != reflect.Struct || e.Type() == timeType) {
+			v = e // the type's name on the wire is that of the value
+		}
 	case reflect.Slice:
 		if v.IsNil() {
 			v = reflect.MakeSlice(v.Type(), 0, 0)

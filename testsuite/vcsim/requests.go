@@ -28,6 +28,7 @@ func (w *world) logRequest(c *call, body []byte) {
 	if w.requestLog == nil || !methods[c.method].mutating {
 		return
 	}
+	body = c.wire.arguments(c, body)
 	var args any
 	if len(bytes.TrimSpace(body)) > 0 {
 		if err := json.Unmarshal(body, &args); err != nil {

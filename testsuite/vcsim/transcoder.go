@@ -28,9 +28,9 @@ func (w *world) transcodes(release string) bool {
 }
 
 func (w *world) serveTranscoder(rw http.ResponseWriter, r *http.Request, release string) {
-	c := &call{w: w, ctx: r.Context(), release: release, method: "transcoder"}
+	c := &call{wire: viJSON{w.inv}, w: w, ctx: r.Context(), release: release, method: "transcoder"}
 	w.delayCall(r.Context())
-	if rule := w.ruleFor("request", c); rule != nil && rule.answer(rw, r) {
+	if rule := w.ruleFor("request", c); rule != nil && rule.answer(rw, r, c) {
 		return
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))

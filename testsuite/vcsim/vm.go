@@ -107,7 +107,8 @@ func (w *world) newVM(d *datacenter, name string, folder ref) *vmachine {
 	m := &mo.VirtualMachine{}
 	m.Self, m.Name, m.Parent = r, name, &folder
 	w.entityDefaults(&m.ManagedEntity)
-	m.Runtime = types.VirtualMachineRuntimeInfo{ConnectionState: "connected", PowerState: "poweredOff"}
+	m.Runtime = types.VirtualMachineRuntimeInfo{ConnectionState: "connected", PowerState: "poweredOff", FaultToleranceState: "notConfigured",
+		RecordReplayState: "inactive"}
 	m.Guest = &types.GuestInfo{ToolsRunningStatus: "guestToolsNotRunning", GuestState: "notRunning", ToolsStatus: "toolsNotRunning",
 		ToolsVersionStatus2: toolsVersion(true)}
 	m.GuestHeartbeatStatus = types.ManagedEntityStatusGray
@@ -241,7 +242,8 @@ func (v *vmachine) summarise() {
 		Config: types.VirtualMachineConfigSummary{Name: c.Name, Template: c.Template, VmPathName: c.Files.VmPathName, MemorySizeMB: c.Hardware.MemoryMB,
 			NumCpu: c.Hardware.NumCPU, Uuid: c.Uuid, InstanceUuid: c.InstanceUuid, GuestId: c.GuestId, GuestFullName: c.GuestFullName,
 			NumEthernetCards: int32(len(v.nics())), NumVirtualDisks: 1},
-		Storage: &types.VirtualMachineStorageSummary{Committed: taken, Unshared: taken, Timestamp: v.w.started}}
+		Storage:    &types.VirtualMachineStorageSummary{Committed: taken, Unshared: taken, Timestamp: v.w.started},
+		QuickStats: types.VirtualMachineQuickStats{GuestHeartbeatStatus: "gray"}}
 	if a := c.MemoryAllocation; a != nil && a.Reservation != nil {
 		v.m.Summary.Config.MemoryReservation = int32(*a.Reservation)
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // world.go: the store of managed objects, under one mutex. A change is made
-// through touch(), which tells the filters that watch the object and the SOAP
-// mirror, and costs O(watchers), never O(objects). Functions of this file and
-// of all that change the world are called with w.mu held.
+// through touch(), which tells the filters that watch the object, and costs
+// O(watchers), never O(objects). Functions of this file and of all that change
+// the world are called with w.mu held.
 
 package main
 
@@ -28,8 +28,6 @@ type object struct {
 	ptr      any           // pointer to it
 	watchers map[*filter]struct{}
 	deps     map[*filter]struct{} // filters whose object set was reached through it
-	dirty    map[string]bool      // top-level properties the mirror hasn't seen
-	fresh    bool                 // the mirror doesn't know it
 	gone     bool
 	hidden   map[string]bool // top-level properties that can't be read now
 	world    *world
@@ -63,7 +61,6 @@ type world struct {
 	tasks      *taskManager
 	count      *counters
 	faults     *faultEngine
-	mirror     *mirror
 	guests     map[*guest]bool
 	stallTo    time.Time
 	latency    time.Duration
@@ -113,10 +110,9 @@ func (w *world) taken(id string) bool {
 // add puts an object into the store; ptr is a pointer to its mo struct.
 func (w *world) add(r ref, ptr any) *object {
 	o := newObject(r, ptr)
-	o.fresh, o.world = true, w
+	o.world = w
 	w.objs[r] = o
 	w.seq++
-	w.mirror.enqueue(o)
 	return o
 }
 
@@ -165,7 +161,6 @@ func (w *world) remove(o *object) {
 			v.drop(o.ref)
 		}
 	}
-	w.mirror.enqueue(o)
 }
 
 // touch says that top-level properties of an object have changed.
@@ -177,12 +172,6 @@ func (w *world) touch(o *object, props ...string) {
 	if o.vm != nil {
 		o.vm.judge()
 	}
-	if o.dirty == nil {
-		o.dirty = map[string]bool{}
-	}
-	for _, p := range props {
-		o.dirty[p] = true
-	}
 	for f := range o.watchers {
 		if f.cares(o.ref.Type, props) {
 			f.mark(o)
@@ -192,7 +181,6 @@ func (w *world) touch(o *object, props ...string) {
 		f.stale = true
 		f.col.signal()
 	}
-	w.mirror.enqueue(o)
 }
 
 func (w *world) get(r ref) *object { return w.objs[r] }
