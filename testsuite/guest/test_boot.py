@@ -246,15 +246,18 @@ def test_a_slurmctld_that_refuses_the_guest_is_said(real, says):  # noqa: F811
 def test_a_slurmctld_that_was_about_to_end_is_asked_again(real):  # noqa: F811
     scontrol(real, REFUSED[0], times=2)
     assert start(real).returncode == 0 and real.started()
+    assert "slurmctld" not in real.told()["guestinfo.slurm.reason"]
 
 
-@pytest.mark.parametrize("says", [
-    "slurm_load_ctl_conf error: Unable to contact slurm controller (connect failure)",
-    "scontrol: error: anything else"])
-def test_a_slurmctld_that_does_not_answer_is_slurmds_to_wait_for(real, says):  # noqa: F811
+@pytest.mark.parametrize("says, told", [
+    ("slurm_load_ctl_conf error: Unable to contact slurm controller (connect failure)",
+     "Unable to contact slurm controller (connect failure)"),
+    ("", "no word within 15 s")])
+def test_a_slurmctld_that_does_not_answer_is_slurmds_to_wait_for(real, says, told):  # noqa: F811
     scontrol(real, says)
     assert start(real).returncode == 0 and real.started()
     assert len(commands_run(real)) == 1
+    assert real.told()["guestinfo.slurm.reason"].endswith("; slurmctld did not answer: " + told)
 
 
 @pytest.mark.parametrize("lacks", ["conf-server", "munge", "scontrol", "slurm.key"])

@@ -151,11 +151,72 @@ def without_networkd(disk):
     enable(disk, "NetworkManager-wait-online", "network-online")
 
 
+LINK_LOCAL = "[connection]\nid=site\ntype=ethernet\n[ipv4]\nmethod=link-local\n[ipv6]\nmethod=disabled\n"
+
+
+def link_local(disk):
+    """NetworkManager gives each NIC no more than an address of 169.254.0.0/16."""
+    without_networkd(disk)
+    disk.text(LINK_LOCAL, "/etc/NetworkManager/system-connections/site.nmconnection", 0o600)
+
+
 def test_networkmanager_with_an_address_of_a_pool():
     with one_guest(without_networkd) as c:
         shell = serves(c)
         assert shell("systemctl is-active NetworkManager") == "active\n"
         assert "10.77.0.11/24" in shell("ip -br -4 address")
+
+
+def test_an_address_of_a_pool_comes_before_networkmanagers_link_local_one():
+    with one_guest(link_local) as c:
+        shell = serves(c)
+        assert "10.77.0.11/24" in shell("ip -br -4 address")
+
+
+def test_a_first_nic_with_a_link_local_address_alone_says_so():
+    with one_guest(link_local, patient_s=60) as c:
+        without_pool(c)
+        fails(c, "the first NIC has a link-local address alone")
+
+
+def without_pool(c):
+    """The first NIC's address is the template's business."""
+    c.vsphere["lines"] = [line.partition(" ManagementAddresses=")[0] for line in VSPHERE_LINES]
+
+
+def read_only(disk):
+    """A root that stays read-only; what programs write is in memory."""
+    munge = "uid={},gid={},mode=700".format(*disk.owner("munge"))
+    disk.text("/dev/vda / ext4 ro 0 0\n", "/etc/fstab")
+    wants = "/etc/systemd/system/local-fs.target.wants"
+    disk.directory(wants)
+    disk.link(f"{wants}/systemd-remount-fs.service",
+              "/usr/lib/systemd/system/systemd-remount-fs.service")
+    for path, options in (("/tmp", "mode=1777"), ("/var/spool/slurmd", "mode=755"),
+                          ("/var/lib/munge", munge), ("/var/log/munge", munge)):
+        unit = path[1:].replace("/", "-") + ".mount"
+        disk.text(f"[Mount]\nWhat=tmpfs\nWhere={path}\nType=tmpfs\nOptions={options}\n",
+                  f"/etc/systemd/system/{unit}")
+        disk.link(f"{wants}/{unit}", f"/etc/systemd/system/{unit}")
+
+
+def test_a_root_that_stays_read_only_serves_with_the_templates_host_keys():
+    def change(disk):
+        read_only(disk)
+        disk.directory("/etc/slurm-vsphere")
+        disk.text("", "/etc/slurm-vsphere/keep-host-keys")
+    with one_guest(change) as c:
+        shell = serves(c)
+        assert shell("touch /root/x 2>&1; true").endswith("Read-only file system\n")
+        assert shell("cat /etc/hostname; hostname") == "vm001\nvm001\n"
+        assert len(shell("cat /etc/machine-id").strip()) == 32
+        for path in ("/etc/hostname", "/etc/machine-id"):
+            assert shell(f"findmnt -no TARGET {path}") == path + "\n"
+
+
+def test_a_root_that_stays_read_only_says_what_host_keys_need():
+    with one_guest(read_only) as c:
+        fails(c, "the root file system is read-only")
 
 
 @pytest.fixture
@@ -181,7 +242,7 @@ def test_dhcp_for_the_first_nic(dhcp, daemon):
         if daemon == MANAGER:
             without_networkd(disk)
     with one_guest(change) as c:
-        c.vsphere["lines"] = [line.partition(" ManagementAddresses=")[0] for line in VSPHERE_LINES]
+        without_pool(c)
         shell = serves(c)
         assert "10.77.0.11/24" in shell("ip -br -4 address")
         assert shell(f"systemctl is-active {daemon}") == "active\n"
