@@ -24,7 +24,8 @@ part_guests() {
 		pytest_options+=(--whole)
 		need_packages "${VS_PACKAGES_SYSTEM[@]}" dnsmasq-base
 		need_guests whole
-		need_other_slurmd ;;
+		need_other_slurmd
+		case $only in '' | test_whole_recipe.py*) need_recipe ;; esac ;;
 	*) need_guests plain ;;
 	esac
 	readable_root

@@ -140,10 +140,13 @@ class GuestCluster(Cluster):
         default.unlink(missing_ok=True)
         default.symlink_to(self.path("run", "munge.socket"))
         disk = self.path("disk.ext4")
-        template.make(f"{self.guest_env['VG_IMAGES']}/base.ext4", disk, self.root,
-                      self.path("etc", "munge.key"), self.change)
+        self.make_disk(disk)
         self.guest_env["VG_DISK"] = str(disk)
         self.see_as_the_guests()
+
+    def make_disk(self, disk):
+        template.make(f"{self.guest_env['VG_IMAGES']}/base.ext4", disk, self.root,
+                      self.path("etc", "munge.key"), self.change)
 
     def see_as_the_guests(self):
         """slurmctld finds the plugins and the user where the VMs have them."""

@@ -138,3 +138,23 @@ need_other_slurmd() {
 		--aptopt='APT::Install-Recommends "false"' --format=tar "$suite" "$VS_OTHER_SLURMD.new"
 	mv "$VS_OTHER_SLURMD.new" "$VS_OTHER_SLURMD"
 }
+
+# need_recipe sets VS_RECIPE to a directory with what the Ansible role makes of a root,
+# by recipe.py: once for this role and this build. After need_guests and need_cluster.
+need_recipe() {
+	local key began=$SECONDS
+	need_packages "${VS_PACKAGES_CONTRIBS[@]}"
+	key=$({ echo "$VS_GUESTS"
+		find "$VS_TOP/contribs/guest/ansible" "$VS_ROOT" "$guests_here/recipe.py" \
+			"$VS_TOP/testsuite/contribs/template_root.py" -type f -print0 |
+			LC_ALL=C sort -z | xargs -0 cat; } | sha256sum | cut -c 1-16)
+	VS_RECIPE=$VS_CACHE/guests/recipe-$key
+	export VS_RECIPE VS_CACHE
+	[ ! -e "$VS_RECIPE/base.ext4" ] || return 0
+	say "playing the role of contribs/guest/ansible"
+	rm -rf "$VS_CACHE"/guests/recipe-*
+	run_logged "$VS_CACHE/log/recipe.log" "playing the role of contribs/guest/ansible" \
+		/usr/bin/python3 "$guests_here/recipe.py" "$VS_ROOT" "$VS_GUESTS" "$VS_RECIPE.new"
+	mv "$VS_RECIPE.new" "$VS_RECIPE"
+	say "the recipe took $((SECONDS - began)) s"
+}

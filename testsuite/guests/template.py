@@ -120,7 +120,8 @@ def install_tests(disk, munge_key):
     disk.put(HERE / "guest-shell", "/usr/sbin/guest-shell", 0o755)
     disk.put(HERE / "guest-shell.service", "/usr/lib/systemd/system/guest-shell.service")
     disk.enable("guest-shell")
-    disk.put(munge_key, "/etc/munge/munge.key", 0o400, disk.owner("munge"))
+    if munge_key:
+        disk.put(munge_key, "/etc/munge/munge.key", 0o400, disk.owner("munge"))
     # No user becomes root by su: the tests' root shell needs no password.
     disk.text(disk.read("/etc/shadow").replace("root::", "root:*:"), "/etc/shadow", 0o600)
     disk.text(disk.read("/etc/passwd") + passwd_line(), "/etc/passwd")
@@ -128,11 +129,13 @@ def install_tests(disk, munge_key):
 
 
 def make(base, target, root, munge_key, change=None):
-    """Writes the VM's disk to target. change(disk) makes a template that differs."""
+    """Writes the VM's disk to target. change(disk) makes a template that differs.
+    Without root and munge_key the base has the product and the key."""
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="vs-template-"))
     try:
         disk = Disk(base, target, scratch)
-        install_product(disk, root)
+        if root:
+            install_product(disk, root)
         install_tests(disk, munge_key)
         if change:
             change(disk)

@@ -207,7 +207,7 @@ def test_a_root_that_stays_read_only_serves_with_the_templates_host_keys():
         disk.text("", "/etc/slurm-vsphere/keep-host-keys")
     with one_guest(change) as c:
         shell = serves(c)
-        assert shell("touch /root/x 2>&1; true").endswith("Read-only file system\n")
+        assert shell("touch /usr/x 2>&1; true").endswith("Read-only file system\n")
         assert shell("cat /etc/hostname; hostname") == "vm001\nvm001\n"
         assert len(shell("cat /etc/machine-id").strip()) == 32
         for path in ("/etc/hostname", "/etc/machine-id"):
