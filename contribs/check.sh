@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # check.sh [unit|guest|guests|contribs|vcsim|replay|system|crash|chaos|fuzz|lint|messages|
-#          sanitize|matrix|packages|upgrade|slurm-testsuite|coverage|mutation|requests|all]...
+#          sanitize|matrix|oldest|packages|upgrade|slurm-testsuite|coverage|mutation|requests|
+#          all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole] [--from COMMIT]
-#          [--release R] [--slurm-source DIR] [--recordings DIR] [--only TEST]
+#          [--release R] [--slurm-source DIR] [--libraries DIR] [--recordings DIR] [--only TEST]
 #
 # The tests. Does its own set-up: packages, the source of the installed Slurm,
 # Go, the build (out of tree, in $VS_CACHE). Several parts run side by side.
@@ -19,7 +20,10 @@
 # `govc object.save` or `svf-probe --record`.
 # `matrix` is unit, system and chaos against the daemons of each Slurm release in
 # testsuite/matrix/releases, in chroots (an hour and a half; --release 24.11: that one alone;
-# --slurm-source DIR: for DIR's release not the distribution's, but one built from it).
+# --slurm-source DIR, once or more: for DIR's release one built from it). What is to be kept
+# of $VS_CACHE/results/matrix.tsv: testsuite/matrix/table.py keep FILE.
+# `oldest` is the unit tests with RHEL 9's gcc 11, json-c 0.14 and curl 7.76, the latter two
+# built of their sources in --libraries DIR, as DIR/json-c and DIR/curl (ten minutes).
 # `packages` is make distcheck, the RPMs' spec, and the Debian packages for each of
 # these, built and installed in chroots (half an hour).
 # `upgrade` has jobs run while slurm-vsphere of an earlier commit is replaced by this tree's,
@@ -34,7 +38,7 @@
 # one operator or statement they would not notice (an hour).
 # `requests` compares what some system tests ask of vCenter with what is kept (5 minutes).
 # `messages` prints each text of src that people read, for reading.
-# --only runs one program of unit or sanitize (test_conf), or one file or test of guest,
+# --only runs one program of unit, sanitize or oldest (test_conf), or one file or test of guest,
 # guests, contribs or system (test_jobs.py, test_jobs.py::test_NAME); other parts take no --only.
 # Each part says how many of its tests ran, of those that exist, and fails if any
 # did not run. The last line is `N passed, N failed`; a part that runs alone ends with its
@@ -63,7 +67,7 @@
 # Each part is a function part_NAME in testsuite/check/NAME.sh. Where one is missing
 # nothing runs: a part that can't be run must not be left out.
 known=(unit guest guests contribs vcsim replay system crash chaos fuzz lint sanitize matrix
-	packages upgrade slurm-testsuite coverage mutation requests messages)
+	oldest packages upgrade slurm-testsuite coverage mutation requests messages)
 for p in "${known[@]}"; do
 	[ -f "$VS_TOP/testsuite/check/$p.sh" ] ||
 		die "testsuite/check/$p.sh is missing: nothing was run, take the whole tree"
@@ -140,6 +144,7 @@ suite_options=()
 chaos_with=
 only_release=
 slurm_given=
+libraries_given=
 recordings_given=
 upgrade_from=
 words=()
@@ -162,7 +167,11 @@ while [ $# -gt 0 ]; do
 		shift ;;
 	--slurm-source)
 		[ -d "${2:-}" ] || die "--slurm-source needs the directory of a Slurm's source"
-		slurm_given=$(cd "$2" && pwd)
+		slurm_given+=$(cd "$2" && pwd)$'\n'
+		shift ;;
+	--libraries)
+		[ -d "${2:-}" ] || die "--libraries needs a directory with the sources of json-c and curl"
+		libraries_given=$(cd "$2" && pwd)
 		shift ;;
 	--only)
 		only=${2:-}
@@ -196,7 +205,7 @@ guests_named=
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit guest contribs vcsim replay system crash chaos lint guests) ;;
-	-h | --help) sed -n '4,42s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) awk 'NR > 3 { if (!/^#/ || /^# shellcheck/) exit; sub(/^# ?/, ""); print }' "$0"; exit 0 ;;
 	*)
 		[ "$a" != guests ] || guests_named=1
 		is_known "$a" ||
@@ -206,8 +215,8 @@ for a in "${words[@]:-all}"; do
 done
 if [ -n "$only" ]; then
 	case ${parts[*]} in
-	unit | sanitize | guest | guests | contribs | system) ;;
-	*) die "--only $only: one part is expected: unit, sanitize, guest, guests, contribs or system" ;;
+	unit | sanitize | oldest | guest | guests | contribs | system) ;;
+	*) die "--only $only: one part is expected: unit, sanitize, oldest, guest, guests, contribs or system" ;;
 	esac
 fi
 export VS_RUN=$$.$EPOCHREALTIME

@@ -329,6 +329,7 @@ part_packages() {
 	tar=$VS_BUILD/slurm-vsphere-$(sed -n 's/^VERSION = //p' "$VS_BUILD/Makefile").tar.xz
 	[ ! -f "$tar" ] || one "the RPMs" packages_rpm "$tar"
 	while read -r release suite kind; do
+		[ "$kind" != given ] || continue
 		if [ "$kind" = try ] && [ -z "${only_release:-}" ]; then
 			say "packages: none for Slurm $release of $suite were built (--release $release does)"
 			continue

@@ -18,7 +18,7 @@ suite_in_chroot() { # RELEASE
 	read -r _ suite _ < <(release_rows) || die "testsuite/matrix/releases has no $1"
 	slurm_tree=$(tree_for "$1")
 	build_vcsim
-	dir=$VS_CACHE/chroot/$suite${slurm_tree:+-built}
+	dir=$(chroot_dir "$1" "$suite" "$slurm_tree")
 	chroot_ready "$suite" "$dir"
 	check_in_chroot "$dir" slurm-testsuite "${suite_options[@]}" | tee "$log" || true
 	suite_counted "$log"

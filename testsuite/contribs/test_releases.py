@@ -109,10 +109,12 @@ def test_configure_refuses_a_release_it_does_not_know(tmp_path, version):
 # check.sh's own, and what would take an hour.
 MATRIX = """
 . "$TOP/testsuite/lib/count.sh"
+. "$TOP/testsuite/lib/lanes.sh"
 . "$TOP/testsuite/matrix/chroot.sh"
 . "$TOP/testsuite/matrix/releases.sh"
 . "$TOP/testsuite/check/matrix.sh"
-passed=0 failed=0 results=$T slurm_tree=
+passed=0 failed=0 results=$T slurm_tree= copy= chaos_options=()
+matrix_record() { echo "$1 $2" >>"$T/recorded"; }
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); say "FAILED: $*"; }
 need_cluster() { VS_SIM=$VS_CACHE/sim/vcsim; mkdir -p "$VS_CACHE/sim"; touch "$VS_CACHE"/sim/{vcsim,govc,bare}; }
@@ -136,7 +138,7 @@ in_chroot() {
 }
 VS_TOP=$T/top
 mkdir -p "$VS_TOP/testsuite/matrix" "$VS_CACHE"
-printf '# release suite kind\\n22.05 home must\\n24.11 away must\\n26.05 far try\\n' \
+printf '# release suite kind\\n22.05 home must\\n24.11 away must\\n25.05 away given\\n26.05 far try\\n' \
 	>"$VS_TOP/testsuite/matrix/releases"
 """
 
@@ -173,6 +175,13 @@ def test_the_machines_own_release_runs_without_a_chroot(matrix):
     assert last == "matrix: ran: Slurm 22.05.8 (3 passed, 1 failed)\n"
 
 
+def test_what_ran_is_recorded_with_the_results_of_its_chroot(matrix, tmp_path):
+    matrix("7 passed, 1 failed\n", "24.11.5", "only_release=24.11\n")
+    version, where = (tmp_path / "recorded").read_text().split()
+    assert version == "24.11.5"
+    assert where.endswith("/chroot/away/var/cache/slurm-vsphere/results")
+
+
 def test_a_run_that_breaks_off_is_a_failure_and_did_not_run(matrix):
     out, last = matrix("7 passed, 0 failed\ncheck.sh: no network\n", "24.11.5",
                        "only_release=24.11\n")
@@ -189,7 +198,7 @@ def test_daemons_of_another_release_are_a_failure(matrix):
 
 
 def a_source(tmp_path, version):
-    given = tmp_path / "given"
+    given = tmp_path / f"given-{version}"
     given.mkdir()
     (given / "META").write_text(f"  Name:\tslurm\n  Version:\t{version}\n")
     return given
@@ -220,6 +229,32 @@ def test_a_release_built_from_a_directory_is_said_to_be(matrix, tmp_path):
     assert last == ("matrix: ran: Slurm 26.05.3 built from source "
                     "(7 passed, 0 failed)\n")
     assert (tmp_path / "built").read_text() == f"built {given}\n"
+
+
+def test_a_release_that_no_distribution_has_waits_for_its_source(matrix, tmp_path):
+    out, last = matrix("7 passed, 0 failed\n", "24.11.5")
+    assert "not run: 25.05" in last
+    assert "no distribution has it" in "\n".join(out)
+    (tmp_path / "matrix.sum").unlink()
+    given = a_source(tmp_path, "25.05.8")
+    _, last = matrix("7 passed, 0 failed\n", "25.05.8",
+                     f"only_release=25.05 slurm_given={given}\n")
+    assert last == "matrix: ran: Slurm 25.05.8 built from source (7 passed, 0 failed)\n"
+
+
+def test_a_release_that_was_asked_for_and_has_no_source_fails(matrix):
+    out, last = matrix("7 passed, 0 failed\n", "25.05.8", "only_release=25.05\n")
+    assert out[-1] == "0 1" and last == "matrix: ran: none; not run: 25.05\n"
+
+
+def test_each_source_has_a_chroot_of_its_own(matrix, tmp_path):
+    given = [a_source(tmp_path, v) for v in ("25.05.8", "24.11.7")]
+    text = "\n".join(map(str, given))
+    matrix("7 passed, 0 failed\n", "24.11.7",
+           f"only_release=24.11 slurm_given='{text}'\n")
+    assert (tmp_path / "built").read_text() == f"built {given[1]}\n"
+    assert (tmp_path / "recorded").read_text().endswith(
+        "/chroot/away-24.11/var/cache/slurm-vsphere/results\n")
 
 
 def test_a_source_stands_for_its_own_release_alone(matrix, tmp_path):

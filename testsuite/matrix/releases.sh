@@ -10,20 +10,28 @@ release_rows() {
 		"$VS_TOP/testsuite/matrix/releases"
 }
 
-# The source given with --slurm-source, if it is of this release.
+# The source given with --slurm-source that is of this release; slurm_given has one in
+# a line.
 tree_for() { # RELEASE
-	[ -n "${slurm_given:-}" ] || return 0
-	case $(sed -n 's/^ *Version:[[:space:]]*//p' "$slurm_given/META" 2>/dev/null) in
-	"$1".*) say "$slurm_given" ;;
-	esac
+	local dir
+	while IFS= read -r dir; do
+		case $(sed -n 's/^ *Version:[[:space:]]*//p' "$dir/META" 2>/dev/null) in
+		"$1".*) say "$dir"; return 0 ;;
+		esac
+	done <<<"${slurm_given:-}"
 }
 
 # A source that stands for no row would be left out without a word.
 source_has_a_row() {
-	local release
-	[ -n "${slurm_given:-}" ] || return 0
-	while read -r release _; do
-		[ -z "$(tree_for "$release")" ] || return 0
-	done < <(release_rows)
-	die "$slurm_given is the source of no release${only_release:+ $only_release} of testsuite/matrix/releases"
+	local release dir used
+	used=$(while read -r release _; do tree_for "$release"; done < <(release_rows))
+	while IFS= read -r dir; do
+		[ -z "$dir" ] || grep -qxF -- "$dir" <<<"$used" ||
+			die "$dir is the source of no release${only_release:+ $only_release} of testsuite/matrix/releases, or of one that another --slurm-source is of"
+	done <<<"${slurm_given:-}"
+}
+
+# Where the chroot of a row is: one for each Slurm that was built from a source.
+chroot_dir() { # RELEASE SUITE TREE
+	say "$VS_CACHE/chroot/$2${3:+-$1}"
 }
