@@ -127,9 +127,10 @@ static int core_check(const int *ids, size_t n, size_t *surplus,
 	return *nsurplus ? vs_err_set(err, VS_E_SHORTAGE, "too few VFs") : 0;
 }
 
-static void core_asks(int64_t end)
+static void core_asks(int64_t end, enum vs_query_mode mode)
 {
 	w.until = end;
+	w.asked_as = mode;
 }
 
 static bool core_ever(const int *ids, size_t n, struct vs_err *err)

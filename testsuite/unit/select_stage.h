@@ -15,7 +15,8 @@ struct select_world {
 	bool ours[NODES];
 	enum vs_avail avail[NODES];
 	bool busy[NODES];		/* for stock */
-	int64_t until;			/* core->asks(): the job would end then */
+	int64_t until;			/* core->asks(): the job would end then, */
+	enum vs_query_mode asked_as;	/* and the call is counted as that */
 	size_t room;			/* core->room() */
 	size_t vfs;			/* how many not warm may go together */
 	size_t ever;

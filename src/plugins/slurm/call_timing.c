@@ -80,6 +80,7 @@ void vs_timed_others_end(void)
 
 	others.wall_us += s.wall_us;
 	others.cpu_us += s.cpu_us;
+	tell(VS_TIMED_STOCK, s);
 }
 
 void vs_timed_end(void)

@@ -72,7 +72,10 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 
 static void kept_renew(struct vs_core *c, struct vs_node *n)
 {
-	n->kept->avail = alone(c, n, &n->kept->place);
+	bool place;
+
+	n->kept->avail = alone(c, n, &place);
+	n->kept->place = place;
 	if (n->kept->avail != VS_AVAIL_NONE)
 		n->kept->unserved_ms = 0;
 	else if (!n->kept->unserved_ms)

@@ -135,6 +135,15 @@ static enum vs_avail avail_kept(struct vs_core *c, int id)
 	return now->room[k->exists] ? k->avail : VS_AVAIL_NONE;
 }
 
+/* It needs no place, and what is kept of it says all: with most nodes it is so. */
+static inline bool serves_itself(const struct vs_core *c, int id)
+{
+	const struct vs_node_summary *k = &c->kept[id];
+
+	return !alien(c, id) && k->epoch == c->facts_epoch && !k->place &&
+		!k->barred;
+}
+
 static void none_avail(const struct vs_core *c, const int *ids, size_t n,
 		       enum vs_avail *out)
 {
@@ -149,6 +158,7 @@ size_t vs_query_capacity(struct vs_core *c, const int *ids, size_t n,
 	const char *blocked = vs_query_blocked(c);
 	const struct vs_node *lacks = NULL;
 	size_t room = 0;
+	bool as_kept;
 
 	vs_assert_locked();
 	if (blocked) {
@@ -159,11 +169,19 @@ size_t vs_query_capacity(struct vs_core *c, const int *ids, size_t n,
 		return 0;
 	}
 	vs_query_begin();
+	as_kept = !vs_windows_barring();
 	for (size_t i = 0; i < n; i++) {
 		enum vs_avail avail = VS_AVAIL_FOREIGN;
 		const struct vs_node_summary *k;
 		bool served;
 
+		if (as_kept && serves_itself(c, ids[i])) {
+			avail = c->kept[ids[i]].avail;
+			if (out)
+				out[i] = avail;
+			room += avail != VS_AVAIL_NONE;
+			continue;
+		}
 		if (!alien(c, ids[i]))
 			avail = avail_kept(c, ids[i]);
 		if (out)

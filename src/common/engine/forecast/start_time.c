@@ -275,7 +275,9 @@ static bool only_room_lacks(struct vs_core *c, const int *ids, size_t n,
 
 		if (!vs_node_at(c, ids[i]))
 			return false;
-		k = vs_node_summary_get(c, ids[i]);
+		k = &c->kept[ids[i]];
+		if (k->epoch != c->facts_epoch)
+			k = vs_node_summary_get(c, ids[i]);
 		if (k->avail == VS_AVAIL_NONE || (size_t)k->profile != kind)
 			return false;
 	}
@@ -345,21 +347,40 @@ const size_t *vs_forecast_vfs_held(struct vs_core *c, size_t kind)
 	return k->held;
 }
 
-/* VFs that nodes other than these, which are all of this kind, let go until then. */
-static size_t others_let_go(struct vs_core *c, const int *ids, size_t n,
-			    size_t kind, int64_t by)
+/* The set of these nodes, a bit for each id; the space is kept. */
+static const uint64_t *set_of(const struct vs_core *c, const int *ids, size_t n)
+{
+	static uint64_t *set;
+	static size_t cap;
+	size_t words = c->nnodes / 64 + 1;
+
+	VS_GROW(set, cap, words);
+	memset(set, 0, words * sizeof(*set));
+	for (size_t i = 0; i < n; i++)
+		set[ids[i] / 64] |= UINT64_C(1) << ids[i] % 64;
+	return set;
+}
+
+/* Do nodes other than these let go of more than so many VFs until then? The jobs
+ * that end by then are gone through, fewer than the nodes as a rule. */
+static bool others_let_go(struct vs_core *c, const int *ids, size_t n,
+			  size_t kind, int64_t by, size_t most)
 {
 	const struct vs_timeline *t = &vs_forecast.timeline;
-	size_t takes = (size_t)vs_adapter_takes(c->profiles[kind].adapter),
-	       others = vs_forecast_vfs_held(c, kind)[vs_timeline_ended(t, by)];
+	size_t ended = vs_timeline_ended(t, by), vfs = 0;
+	const uint64_t *set;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct vs_holders *g = t->held[ids[i]].of;
+	if (vs_forecast_vfs_held(c, kind)[ended] <= most)
+		return false;
+	set = set_of(c, ids, n);
+	for (size_t i = 0; i < ended && vfs <= most; i++) {
+		const struct vs_holders *g = t->by_end[i].of;
 
-		if (g && g->end <= by)
-			others -= takes;
+		for (size_t j = 0; j < g->n; j++)
+			if (!(set[g->ids[j] / 64] >> g->ids[j] % 64 & 1))
+				vfs += vfs_of(c, g->ids[j], kind);
 	}
-	return others;
+	return vfs > most;
 }
 
 bool vs_forecast_others_release(struct vs_core *c,
@@ -378,9 +399,9 @@ bool vs_forecast_others_release(struct vs_core *c,
 	    !only_room_lacks(c, ids, n, kind))
 		return true;
 	who = applicant(a, kind);
-	return others_let_go(c, ids, n, kind, by) >
-	       vs_timeline_planned(&vs_forecast.timeline, &who, a->now,
-				   by + a->lasts);
+	return others_let_go(c, ids, n, kind, by,
+			     vs_timeline_planned(&vs_forecast.timeline, &who,
+						 a->now, by + a->lasts));
 }
 
 /* Returns true if a job before it was refused and needs the same VFs. */

@@ -96,3 +96,25 @@ void vs_report_times(struct json_object *top)
 		vs_jb_put(top, keys[i], o);
 	}
 }
+
+/* What Slurm asked the select plugin, and what the plugin asked for that. */
+void vs_report_queries(struct json_object *top)
+{
+	static const char *const keys[VS_QUERY_MODES] = {
+		[VS_QUERY_RUN_NOW] = "run_now",
+		[VS_QUERY_WILL_RUN] = "start_time",
+		[VS_QUERY_OTHER] = "other",
+	};
+	struct json_object *all = vs_jb_obj(NULL);
+
+	for (int i = 0; i < VS_QUERY_MODES; i++) {
+		const struct vs_query_counts *q = vs_query_counts(i);
+		struct json_object *o = vs_jb_obj(NULL);
+
+		vs_jb_int(o, "calls", (int64_t)atomic_load(&q->calls));
+		vs_jb_int(o, "stock", (int64_t)atomic_load(&q->stock));
+		vs_jb_int(o, "core", (int64_t)atomic_load(&q->core));
+		vs_jb_put(all, keys[i], o);
+	}
+	vs_jb_put(top, "select_queries", all);
+}

@@ -308,6 +308,7 @@ const char *vs_report_slurm_state(uint32_t flags);
 const char *vs_report_vm_state(struct vs_core *c, const struct vs_node *n,
 			       const struct vs_vm *vm);
 void vs_report_times(struct json_object *top);
+void vs_report_queries(struct json_object *top);
 void vs_report_suspects(struct vs_core *c, struct json_object *top);
 
 /* Returns why an unwanted clone source stays, or NULL if it goes. */

@@ -403,6 +403,7 @@ void vs_report_status(struct vs_core *c, struct json_object *top,
 	if (c->conf->prefetch.vms || vs_prefetch_counts().made)
 		report_prefetch(top);
 	vs_report_times(top);
+	vs_report_queries(top);
 	vs_report_paces(top);
 	vs_report_drs(top);
 	report_metrics(top);

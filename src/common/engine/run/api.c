@@ -175,6 +175,7 @@ static int64_t asked_end;	/* that for which slurmctld asks ends then */
 static void question_begin(void)
 {
 	vs_lock_priority();
+	vs_query_counts_core();
 	vs_until_set(asked_end);
 }
 
@@ -184,10 +185,11 @@ static void question_end(void)
 	vs_unlock();
 }
 
-static void core_asks(int64_t end)
+static void core_asks(int64_t end, enum vs_query_mode mode)
 {
 	vs_lock_priority();
 	asked_end = end;
+	vs_query_counts_call(mode);
 	vs_unlock();
 }
 
@@ -218,6 +220,7 @@ static bool core_ever(const int *ids, size_t n, struct vs_err *err)
 	bool ever;
 
 	vs_lock_priority();
+	vs_query_counts_core();
 	ever = vs_query_ever(&vs_core, ids, n, err);
 	vs_unlock();
 	return ever;
@@ -252,6 +255,7 @@ static void core_refused(const struct vs_requesting_job *a, const int *ids,
 	char words[256];
 
 	vs_lock_priority();
+	vs_query_counts_core();
 	vs_shortage_text(&vs_core, ids, n, need, have, why, words,
 			 sizeof(words));
 	vs_job_set_pending(&vs_core, a, ids, n, need, words);
@@ -312,6 +316,7 @@ static void core_planned(const struct vs_requesting_job *a, const int *ids,
 			 size_t n, int64_t start)
 {
 	vs_lock_priority();
+	vs_query_counts_core();
 	vs_forecast_planned(&vs_core, a, ids, n, start);
 	vs_unlock();
 }
@@ -414,7 +419,10 @@ static void core_prep_ops(const struct vs_prep_ops *ops)
 
 static void core_timed(enum vs_timed what, int64_t us, int64_t cpu_us)
 {
-	vs_timed_add(what, us, cpu_us);
+	if (what == VS_TIMED_STOCK)
+		vs_query_counts_stock();
+	else
+		vs_timed_add(what, us, cpu_us);
 }
 
 static const struct vs_core_api api = {

@@ -43,8 +43,8 @@ struct vs_core_api {
 				/* -1: not managed */
 
 	/* Sets when the job of the next queries would end, in s since the
-	 * epoch; 0: unknown. */
-	void (*asks)(int64_t end);
+	 * epoch; 0: unknown. They are counted for one call of that mode. */
+	void (*asks)(int64_t end, enum vs_query_mode mode);
 
 	/* Each node alone, could it be served now: out[i] for ids[i]. And how
 	 * many of them together, at most n, which need not be a prefix; what
@@ -137,10 +137,10 @@ struct vs_core_api {
 	 * before. Forgets all jobs; job_claim adds them again. */
 	void (*new_term)(void);
 	/* So long a call or a lock of slurmctld's was kept, and what of it was
-	 * our own work: for svf status. */
+	 * our own work: for svf status. VS_TIMED_STOCK counts for the last asks. */
 	void (*timed)(enum vs_timed what, int64_t us, int64_t cpu_us);
 };
-#define VS_CORE_API_VERSION 18
+#define VS_CORE_API_VERSION 19
 const struct vs_core_api *vs_core_api_get(void);
 
 #endif

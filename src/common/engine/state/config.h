@@ -174,7 +174,16 @@ struct vs_reservation {		/* of Slurm's: these nodes from then till then */
 enum vs_timed {
 	VS_TIMED_CALLS,		/* our part of slurmctld's calls */
 	VS_TIMED_LOCKS,		/* slurmctld's locks, held by our threads */
-	VS_TIMED
+	VS_TIMED,
+	VS_TIMED_STOCK = VS_TIMED	/* a query to cons_tres, which is counted alone */
+};
+
+/* Slurm's questions to the select plugin, as they are counted. */
+enum vs_query_mode {
+	VS_QUERY_RUN_NOW,	/* may the job begin now */
+	VS_QUERY_WILL_RUN,	/* when may it: backfill, --test-only */
+	VS_QUERY_OTHER,
+	VS_QUERY_MODES
 };
 
 #endif

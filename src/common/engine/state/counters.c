@@ -42,6 +42,36 @@ struct vs_times *vs_timed(enum vs_timed what, bool cpu)
 	return cpu ? &cpu_times[what] : &wall_times[what];
 }
 
+static struct vs_query_counts queries[VS_QUERY_MODES];
+static _Atomic(struct vs_query_counts *) last_call = &queries[VS_QUERY_OTHER];
+
+void vs_query_counts_call(enum vs_query_mode mode)
+{
+	struct vs_query_counts *q = &queries[mode];
+
+	q->calls++;
+	last_call = q;
+}
+
+void vs_query_counts_core(void)
+{
+	struct vs_query_counts *q = last_call;
+
+	q->core++;
+}
+
+void vs_query_counts_stock(void)
+{
+	struct vs_query_counts *q = last_call;
+
+	q->stock++;
+}
+
+const struct vs_query_counts *vs_query_counts(enum vs_query_mode mode)
+{
+	return &queries[mode];
+}
+
 static void add(struct vs_hist *h, const int64_t *bounds, int64_t ms)
 {
 	int i = 0;

@@ -66,17 +66,18 @@ struct vs_node_summary {
 	uint32_t touches;		/* moves with each touch */
 	int profile;			/* index of its profile */
 	unsigned char avail;		/* enum vs_avail, by its own facts */
-	bool holds;			/* it has a place */
-	bool place;			/* it needs one besides */
-	bool exists;			/* for a VM that is there already */
-	bool barred;			/* no new job may have it */
-	bool lasts;			/* what bars it: no end is known */
-	bool fresh;			/* looked at since */
-	bool looked;			/* in this turn: to be acted upon */
-	bool rests;			/* nothing is to be done for it */
-	bool astir, up;			/* something is; it is wanted as it runs */
+	bool holds : 1;			/* it has a place */
+	bool place : 1;			/* it needs one besides */
+	bool exists : 1;		/* for a VM that is there already */
+	bool barred : 1;		/* no new job may have it */
+	bool lasts : 1;			/* what bars it: no end is known */
+	bool fresh : 1;			/* looked at since */
+	bool looked : 1;		/* in this turn: to be acted upon */
+	bool rests : 1;			/* nothing is to be done for it */
+	bool astir : 1, up : 1;		/* something is; it is wanted as it runs */
 	int64_t unserved_ms;		/* avail is none since; 0: it isn't */
 };
+_Static_assert(sizeof(struct vs_node_summary) <= 24, "all nodes' stay cached");
 
 /* Who has the node: jobs/ alone writes it. */
 struct vs_node_claims {

@@ -347,6 +347,16 @@ void vs_metrics_clone_source_ended(enum vs_clone_type kind);
 /* slurmctld was kept so long by us: as it felt, and our own work. No lock is needed. */
 void vs_timed_add(enum vs_timed what, int64_t us, int64_t cpu_us);
 struct vs_times *vs_timed(enum vs_timed what, bool cpu);
+/* Slurm's questions, and what each asks in its turn. The lock is held, but for
+ * vs_query_counts_stock(). */
+struct vs_query_counts {
+	_Atomic uint64_t calls, stock, core;
+};
+void vs_query_counts_call(enum vs_query_mode mode);
+/* Another query for the last call: to the core, or to stock cons_tres. */
+void vs_query_counts_core(void);
+void vs_query_counts_stock(void);
+const struct vs_query_counts *vs_query_counts(enum vs_query_mode mode);
 /* A job was refused / begins; r: its last refusal, NULL: there was none. */
 void vs_metrics_pending(struct vs_pending *r, enum vs_pending_reason lacks,
 			int64_t now_ms);

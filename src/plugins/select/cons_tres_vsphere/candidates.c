@@ -28,8 +28,12 @@ static void part(struct vs_candidates_free *o, const struct vs_test *t)
 	static size_t cap;
 	const bitstr_t *named = vs_named(t);
 	struct vs_picked *p = o->p;
-	size_t n = 0;
+	size_t n = 0, none = 0;
 
+	for (size_t i = 0; i < p->n; i++)
+		none += o->avail[i] == VS_AVAIL_NONE;
+	if (!none)
+		return;
 	VS_GROW(out, cap, p->n);
 	for (size_t i = 0; i < p->n; i++) {
 		if (o->avail[i] == VS_AVAIL_NONE &&

@@ -379,12 +379,19 @@ static int will_run(const struct vs_test *t, bitstr_t *bitmap)
 	return rc;
 }
 
+static enum vs_query_mode mode_of(const struct vs_test *t)
+{
+	return t->mode == SELECT_MODE_RUN_NOW ? VS_QUERY_RUN_NOW :
+		t->mode == SELECT_MODE_WILL_RUN ? VS_QUERY_WILL_RUN :
+		VS_QUERY_OTHER;
+}
+
 int vs_job_test(struct vs_test *t, bitstr_t *bitmap)
 {
 	/* 0: a record made up for a reservation, with JOB R alone */
 	if (!t->job_ptr->job_id)
 		return ask_stock(t, bitmap, NULL);
-	vs_start_query(t);
+	vs_start_query(t, mode_of(t));
 	switch (t->mode) {
 	case SELECT_MODE_RUN_NOW:
 		return run_now(t, bitmap);

@@ -97,7 +97,7 @@ static uint64_t preferred(const enum vs_avail *avail, size_t i)
 static void set_one(node_record_t *node_ptr, const enum vs_avail *avail,
 		    size_t i, bool renew, const struct common *common)
 {
-	uint64_t was, to, prefer = preferred(avail, i);
+	uint64_t was, own, to, prefer = preferred(avail, i);
 
 	if (by_weight) {
 		was = node_ptr->weight;
@@ -105,11 +105,14 @@ static void set_one(node_record_t *node_ptr, const enum vs_avail *avail,
 		node_ptr->weight = (uint32_t)to;
 	} else {
 		was = node_ptr->sched_weight;
-		to = with_preference(avail ? weight_of(node_ptr, avail[i], renew,
-						       common) : was, prefer);
+		own = avail ? weight_of(node_ptr, avail[i], renew, common) : was;
+		to = with_preference(own, prefer);
+		if (to != was)
+			node_ptr->sched_weight = to;
+		if (renew)	/* what Slurm had left there is out of date */
+			was = own;
 		if (to == was)
 			return;
-		node_ptr->sched_weight = to;
 	}
 	borrowed[nborrowed++] = (struct borrowed) { node_ptr, was };
 }

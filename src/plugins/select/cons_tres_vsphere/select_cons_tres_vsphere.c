@@ -124,7 +124,7 @@ static int begin(job_record_t *job_ptr)
 	n = vs_cluster_ids(job_ptr->node_bitmap, &ids, NULL);
 	if (!n)
 		return SLURM_SUCCESS;
-	vs_start_query(&t);
+	vs_start_query(&t, VS_QUERY_OTHER);
 	if (core->job_begin(job_ptr->job_id, job_ptr->restart_cnt, ids, n,
 			    &err)) {
 		info("slurm-vsphere: %pJ cannot start: %s", job_ptr, err.text);

@@ -95,13 +95,13 @@ static void reservations_tell(const struct vs_core_api *core)
 
 /* ---- questions -------------------------------------------------------------------- */
 
-void vs_start_query(const struct vs_test *t)
+void vs_start_query(const struct vs_test *t, enum vs_query_mode mode)
 {
 	const struct vs_core_api *core = vs_cluster_core();
 
 	if (core)
 		core->asks((int64_t)MAX(time(NULL), VS_TEST_FROM(t)) +
-			   vs_lasts(t->job_ptr));
+			   vs_lasts(t->job_ptr), mode);
 }
 
 struct vs_requesting_job vs_requesting_job_fill(const struct vs_test *t)

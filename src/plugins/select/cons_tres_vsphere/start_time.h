@@ -6,8 +6,9 @@
 #include "engine/state/config.h"
 #include "job_test.h"
 
-/* Tells the core until when the job would run: before its first question. */
-void vs_start_query(const struct vs_test *t);
+/* Tells the core until when the job would run, and what Slurm asks: before its
+ * first question. */
+void vs_start_query(const struct vs_test *t, enum vs_query_mode mode);
 /* The job as the core's timeline sees it. */
 struct vs_requesting_job vs_requesting_job_fill(const struct vs_test *t);
 /* Its time limit in seconds. */
