@@ -90,6 +90,43 @@ static void weights_are_slurms_again_afterwards(void **state)
 				 (1 << 8) | 0xff);
 }
 
+/* What Slurm had left in a node's sched_weight is out of date for WILL_RUN: what
+ * it would write stays there, and the next question finds the same. */
+static void backfill_finds_the_same_weights_each_time(void **state)
+{
+	uint64_t first[NODES];
+
+	(void)state;
+	w.avail[6] = VS_AVAIL_RUNNING;
+	w.avail[3] = VS_AVAIL_STOPPED;
+	powered_down(6, true, 1);
+	powered_down(2, true, 1);
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	memcpy(first, w.weights, sizeof(first));
+	for (int i = 0; i < 3; i++) {
+		bit_set_all(bits);
+		assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+		assert_memory_equal(w.weights, first, sizeof(first));
+		nodes_are("36");
+	}
+	for (int i = 0; i < NODES && !VS_STOCK_WEIGHS; i++)
+		assert_true((node_record_table_ptr[i]->sched_weight &
+			     UINT64_C(0xffffffffff)) == ((1 << 8) | 0xff));
+}
+
+static void a_question_is_counted_by_its_mode(void **state)
+{
+	(void)state;
+	ask(SELECT_MODE_RUN_NOW, 1, 1, 1);
+	assert_int_equal(w.asked_as, VS_QUERY_RUN_NOW);
+	bit_set_all(bits);
+	ask(SELECT_MODE_WILL_RUN, 1, 1, 1);
+	assert_int_equal(w.asked_as, VS_QUERY_WILL_RUN);
+	bit_set_all(bits);
+	ask(SELECT_MODE_TEST_ONLY, 1, 1, 1);
+	assert_int_equal(w.asked_as, VS_QUERY_OTHER);
+}
+
 static void a_node_that_cannot_be_served_is_left_out(void **state)
 {
 	(void)state;
@@ -452,6 +489,8 @@ int main(void)
 		T(backfill_prefers_the_same),
 		T(backfill_minds_an_administrators_weight_too),
 		T(weights_are_slurms_again_afterwards),
+		T(backfill_finds_the_same_weights_each_time),
+		T(a_question_is_counted_by_its_mode),
 		T(a_node_that_cannot_be_served_is_left_out),
 		T(a_node_that_the_job_names_is_never_left_out),
 		T(a_shortage_lowers_what_stock_may_take),
