@@ -150,6 +150,9 @@ void vs_weights_restore(void)
 	while (nborrowed) {
 		const struct borrowed *b = &borrowed[--nborrowed];
 
+		if (nborrowed >= AHEAD)	/* stock's work has displaced them */
+			__builtin_prefetch(&borrowed[nborrowed - AHEAD]
+					   .node_ptr->sched_weight, 1);
 		if (by_weight)
 			b->node_ptr->weight = (uint32_t)b->was;
 		else
