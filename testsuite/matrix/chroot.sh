@@ -65,7 +65,8 @@ in_chroot() { # DIR COMMAND...
 slurm_built() { # DIR SOURCE
 	local at=$1/usr/local/src/slurm
 	if [ -x "$1/usr/local/sbin/slurmctld" ] && diff -q "$2/META" "$at/META" >/dev/null &&
-		[ -e "$1/usr/local/lib/slurm/accounting_storage_mysql.so" ]; then
+		[ -e "$1/usr/local/lib/slurm/accounting_storage_mysql.so" ] &&
+		[ -e "$1/usr/local/lib/slurm/mpi_pmix.so" ]; then
 		return 0
 	fi
 	note "building the Slurm of $2, once"
@@ -82,11 +83,11 @@ slurm_built() { # DIR SOURCE
 			apt-get -q update
 			DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends install \
 				gcc make pkg-config libc6-dev libmunge-dev libjson-c-dev libdbus-1-dev \
-				libmariadb-dev python3
+				libmariadb-dev libpmix-dev python3
 			cd /usr/local/src/slurm
 			[ ! -e Makefile ] || make -s distclean
 			./configure --prefix=/usr/local --sysconfdir=/etc/slurm \
-				--enable-multiple-slurmd --disable-debug
+				--enable-multiple-slurmd --disable-debug --with-pmix="$(echo /usr/lib/*/pmix2)"
 			make -s -j "$1"
 			make -s install
 			ldconfig' build "$(vs_jobs)"
