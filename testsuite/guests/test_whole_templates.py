@@ -21,10 +21,13 @@ NETWORKD, MANAGER = "systemd-networkd", "NetworkManager"
 
 
 @contextlib.contextmanager
-def one_guest(change=None, patient_s=BOOT_S, **env):
-    """A cluster whose only node boots with this template."""
+def one_guest(change=None, boot_s=None, **env):
+    """A cluster whose only node boots with this template. boot_s: of a guest that never
+    registers, so long is it waited for; else as long as this machine needs."""
     c = GuestCluster(nodes=1, vfs=1, change=change, **env)
-    c.slurm["ResumeTimeout"] = int(patient_s * max(1, patience()))
+    boot_s = int(boot_s or BOOT_S * max(1, patience()))
+    c.vsphere["BootTimeout"] = boot_s
+    c.slurm["ResumeTimeout"] = 2 * boot_s + 60      # a boot on each host
     try:
         yield c
     finally:
@@ -44,6 +47,8 @@ def fails(c, case):
     wait_for("the node is down with a reason", 3 * BOOT_S, lambda: (
         "DOWN" in c.node("vm001")["State"].split("+")[0] and
         c.node("vm001").get("Reason")), every=1)
+    wait_for("Slurm says why the job waits", 60, lambda: texts.is_as_quoted(
+        case, "squeue %r", c.squeue(job)))
     texts.check(c, case, job, "vm001")
     assert c.job_state(job) == "PENDING"
 
@@ -132,7 +137,7 @@ def test_a_slurmd_of_another_release_says_so():
 
 
 def test_a_guest_that_hangs_at_boot_is_told_of():
-    with one_guest(patient_s=60, VG_APPEND="systemd.unit=rescue.target") as c:
+    with one_guest(boot_s=60, VG_APPEND="systemd.unit=rescue.target") as c:
         fails(c, "the guest hangs at boot")
 
 
@@ -174,7 +179,7 @@ def test_an_address_of_a_pool_comes_before_networkmanagers_link_local_one():
 
 
 def test_a_first_nic_with_a_link_local_address_alone_says_so():
-    with one_guest(link_local, patient_s=60) as c:
+    with one_guest(link_local, boot_s=BOOT_S / 2 * max(1, patience())) as c:
         without_pool(c)
         fails(c, "the first NIC has a link-local address alone")
 
