@@ -40,6 +40,8 @@ def add_modules(guests, root, scratch):
     checked(*AS_ROOT, "cp", "-r", modules / "modules", root / "usr/lib/")
 
 
+# What the package of Debian's kernel depends on.
+KERNEL = "apt-get -q update; apt-get -q -y --no-install-recommends install kmod"
 # The first boot of Debian writes them, which takes minutes on an emulated processor.
 BOOTED = "rm -rf /var/lib/apt/lists/* /var/cache/apt/*; touch /etc/.updated /var/.updated"
 
@@ -62,6 +64,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="vs-recipe-") as d:
         guest = Guest("recipe", pathlib.Path(d) / "files")
         try:
+            guest.run(KERNEL)
             guest.start("the test's")
             rc, out = guest.play(variables(tree, key))
             print(out)

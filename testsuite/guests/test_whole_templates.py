@@ -15,16 +15,17 @@ import pytest
 
 import texts
 from daemons import patience, wait_for
-from guest_cluster import BOOT_S, CONTROLLER, VSPHERE_LINES, GuestCluster
+from guest_cluster import BOOT_S, CONTROLLER, HOSTS, VSPHERE_LINES, GuestCluster
 
 NETWORKD, MANAGER = "systemd-networkd", "NetworkManager"
 
 
 @contextlib.contextmanager
-def one_guest(change=None, boot_s=None, **env):
-    """A cluster whose only node boots with this template. boot_s: of a guest that never
-    registers, so long is it waited for; else as long as this machine needs."""
-    c = GuestCluster(nodes=1, vfs=1, change=change, **env)
+def one_guest(change=None, boot_s=None, hosts=HOSTS[:1], **env):
+    """A cluster whose only node boots with this template, on one host, where a boot that
+    fails is not tried again. boot_s: of a guest that never registers, so long is it
+    waited for; else as long as this machine needs."""
+    c = GuestCluster(nodes=1, vfs=1, change=change, hosts=hosts, **env)
     boot_s = int(boot_s or BOOT_S * max(1, patience()))
     c.vsphere["BootTimeout"] = boot_s
     c.slurm["ResumeTimeout"] = 2 * boot_s + 60      # a boot on each host
@@ -67,8 +68,10 @@ def test_a_template_without_nss_myhostname_says_so():
 
 
 def test_a_template_without_a_munge_key_says_so():
-    with one_guest(lambda disk: disk.remove("/etc/munge/munge.key")) as c:
+    """And boots once more on another host before its node goes down."""
+    with one_guest(lambda disk: disk.remove("/etc/munge/munge.key"), hosts=HOSTS) as c:
         fails(c, "the template lacks the munge key")
+        assert c.ctld_log().count("node=vm001 power-on done") == 2
 
 
 def test_a_template_with_another_munge_key_says_what_to_look_at():
@@ -77,6 +80,7 @@ def test_a_template_with_another_munge_key_says_what_to_look_at():
                   0o400, disk.owner("munge"))
     with one_guest(change) as c:
         fails(c, "the template has another cluster's munge key")
+        assert c.ctld_log().count("node=vm001 power-on done") == 1
         assert "Invalid credential" in c.ctld_log()
 
 
@@ -156,7 +160,8 @@ def without_networkd(disk):
     enable(disk, "NetworkManager-wait-online", "network-online")
 
 
-LINK_LOCAL = "[connection]\nid=site\ntype=ethernet\n[ipv4]\nmethod=link-local\n[ipv6]\nmethod=disabled\n"
+LINK_LOCAL = ("[connection]\nid=site\ntype=ethernet\n"
+              "[ipv4]\nmethod=link-local\n[ipv6]\nmethod=disabled\n")
 
 
 def link_local(disk):
