@@ -291,6 +291,21 @@ static void what_backfill_alone_looks_at_is_refused_too(void **state)
 	}
 }
 
+/* After a failover Slurm 22.05 may have no main scheduler, and backfill tests a job
+ * once, in the second of its submission. */
+static void backfills_first_test_of_a_job_is_no_question_alone(void **state)
+{
+	(void)state;
+	w.is_new = true;
+	job.bit_flags |= BACKFILL_TEST;
+	w.start = time(NULL);
+	w.room = w.vfs = 0;
+	assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+	assert_int_equal(w.refused, 1);
+	assert_int_equal(w.need, 2);
+	assert_int_equal(w.lacks, VS_PENDING_VFS);
+}
+
 /* sbatch --test-only asks for the most nodes of a job that gets the fewest. */
 static void a_job_that_gets_the_fewest_nodes_is_told_of_these(void **state)
 {
@@ -502,6 +517,7 @@ int main(void)
 		T(what_is_full_for_slurm_is_not_said_to_be_free),
 		T(a_refusal_names_the_nodes_that_the_job_would_use),
 		T(what_backfill_alone_looks_at_is_refused_too),
+		T(backfills_first_test_of_a_job_is_no_question_alone),
 		T(a_job_that_gets_the_fewest_nodes_is_told_of_these),
 		T(a_refusal_needs_as_many_nodes_as_the_tasks_do),
 		T(what_is_busy_for_slurm_is_a_reason_but_no_shortage),

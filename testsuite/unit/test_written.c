@@ -182,11 +182,18 @@ NEVER(license_job_get)
 NEVER(license_job_return)
 NEVER(license_list_to_string)
 NEVER(license_validate)
-NEVER(queue_job_scheduler)
 NEVER(slurm_job_state_set_flag)
 NEVER(update_resv)
 NEVER(valid_feature_counts)
 NEVER(validate_operator)
+
+static int queued;
+
+int played_queue(void) __asm__("queue_job_scheduler");
+int played_queue(void)
+{
+	return queued++;
+}
 
 /* Slurm reads all of the text. */
 static size_t bytes_read;
@@ -593,6 +600,18 @@ static void a_start_that_nobody_knows_is_no_date(void **state)
 	assert_int_equal(start_after(WAIT_TIME, year), year);
 }
 
+static void both_schedulers_are_told_that_capacity_came_free(void **state)
+{
+	time_t now = time(NULL);
+
+	(void)state;
+	queued = 0;
+	last_job_update = now - 100;
+	vs_slurm_ops_table.schedule(NULL);
+	assert_int_equal(queued, 1);
+	assert_true(last_job_update >= now);
+}
+
 static void a_constraint_is_read_to_its_end_and_freed(void **state)
 {
 	size_t sent = 0;
@@ -660,6 +679,7 @@ int main(void)
 		cmocka_unit_test(records_stay_right_whatever_comes),
 		cmocka_unit_test(a_requeued_job_says_what_its_nodes_tell),
 		cmocka_unit_test(a_start_that_nobody_knows_is_no_date),
+		cmocka_unit_test(both_schedulers_are_told_that_capacity_came_free),
 		cmocka_unit_test(a_constraint_is_read_to_its_end_and_freed),
 		cmocka_unit_test(a_list_of_more_names_than_nodes_is_not_expanded),
 		cmocka_unit_test(a_reservation_is_described_in_slurms_memory),

@@ -407,10 +407,18 @@ static void port_job_reason(void *ctx, uint32_t job, const char *text)
 	vs_unlock_jobs_write();
 }
 
+/*
+ * The main scheduler has a queue of such requests. Backfill looks at its jobs only
+ * after a change of a job, node or partition (_more_work(), 22.05 to 24.11), and no
+ * record changes when a pause ends or vCenter is back.
+ */
 static void port_schedule(void *ctx)
 {
 	(void)ctx;
 	queue_job_scheduler();
+	vs_lock_jobs_write();
+	last_job_update = time(NULL);
+	vs_unlock_jobs_write();
 }
 
 const struct vs_slurm_ops vs_slurm_ops_table = {

@@ -309,12 +309,18 @@ static int will_run_later(const struct vs_test *t, bitstr_t *bitmap)
 	return 0;
 }
 
-/* There are jobs that only backfill ever looks at: behind others of their
- * partition, or in a flexible reservation that is yet to begin. */
+/*
+ * There are jobs that only backfill ever tests: behind others of their partition,
+ * in a flexible reservation that is yet to begin, and all of them where the main
+ * scheduler does not run. Backfill may test a job in the second of its submission
+ * and not again before a job, node or partition changes: this test counts too.
+ * sbatch --test-only, which has no BACKFILL_TEST, leaves no trace.
+ */
 static void say_why(const struct vs_test *t, const struct vs_candidates_free *o,
 		    const bitstr_t *given, const struct slot *s, time_t now)
 {
-	if (!s->nodes || vs_job_is_new(t->job_ptr))
+	if (!s->nodes || (vs_job_is_new(t->job_ptr) &&
+			  !(t->job_ptr->bit_flags & BACKFILL_TEST)))
 		return;
 	if (s->only_vfs)
 		refused(t, o, s->nodes);
