@@ -78,6 +78,7 @@ src_plugins_select_cons_tres_vsphere_la_SOURCES = \
 	src/plugins/slurm/release_check.c \
 	src/plugins/slurm/suspend_exclusions.c \
 	src/plugins/slurm/suspend_exclusions.h \
+	src/plugins/slurm_ops/job_nodes.c \
 	src/plugins/slurm_ops/job_record.c \
 	src/plugins/slurm_ops/jobs.c \
 	src/plugins/slurm_ops/node_repair.c \

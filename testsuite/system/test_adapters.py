@@ -122,6 +122,8 @@ def test_a_port_that_fails_later_is_seen_before_the_first_step(cluster):
         assert cluster.node("vm002")["Reason"].startswith(
             "prep/vsphere: mlx5_1 port 1 is DOWN, not ACTIVE: look at ")
         assert "launch_failed_requeued_held" not in cluster.job(job)["Reason"]
+        assert "; node vm002 is drained: prep/vsphere: mlx5_1 port 1 is DOWN" \
+            in cluster.svf("why", str(job))["text"]
     finally:
         cluster.port_state("vm002", "4: ACTIVE")
         cluster.must("scontrol", "update", "nodename=vm002", "state=resume")

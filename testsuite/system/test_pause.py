@@ -92,6 +92,25 @@ def test_a_job_in_its_prolog_waits_and_is_not_requeued(cluster):
     assert cluster.job(job).get("Restarts") == "0"
 
 
+def test_a_job_waits_with_the_reason_where_backfill_alone_schedules(fresh):
+    """After a failover slurmctld 22.05 may have no main scheduler. Backfill tests a
+    job in the second of its submission, and again only after a change."""
+    c = fresh(nodes=1, inventory=world(hosts=1, vfs=1), slurm={
+        "SchedulerParameters": Cluster.scheduler_parameters +
+        ",sched_interval=-1"})
+    text = f"paused by root: {WHY}"
+    c.must("svf", "pause", WHY)
+    held = c.sbatch("-N1", "-H", script="hostname")
+    free = c.sbatch("-N1", script="hostname")
+    assert c.svf("why", str(free))["text"] == text, "before any test of the job"
+    wait_for("squeue shows who paused and why", 20,
+             lambda: text in c.squeue(free, "%r"))
+    assert "Slurm's own reason applies" in c.svf("why", str(held))["text"]
+    c.must("svf", "resume")
+    assert "vm001" in c.wait_job(free, 60)
+    assert "Running job scheduler" not in c.ctld_log()
+
+
 def test_who_may_not_and_what_is_refused(cluster):
     for verb, fields in (("pause", {"text": "for fun"}), ("pause-end", {})):
         answer = asked(cluster, NOBODY, verb, **fields)

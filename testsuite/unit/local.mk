@@ -285,7 +285,8 @@ check_PROGRAMS += testsuite/unit/test_account \
 	testsuite/unit/test_bits testsuite/unit/test_conf \
 	testsuite/unit/test_conf_adapter testsuite/unit/test_conf_hardware \
 	testsuite/unit/test_conf_nodes \
-	testsuite/unit/test_job_env testsuite/unit/test_job_test \
+	testsuite/unit/test_job_env testsuite/unit/test_job_nodes \
+	testsuite/unit/test_job_test \
 	testsuite/unit/test_job_start_time testsuite/unit/test_preempt \
 	testsuite/unit/test_prep testsuite/unit/test_submit \
 	testsuite/unit/test_repair testsuite/unit/test_widen \
@@ -357,6 +358,10 @@ testsuite_unit_test_submit_SOURCES = testsuite/unit/test_submit.c \
 	src/plugins/slurm/call_timing.c
 testsuite_unit_test_submit_CPPFLAGS = $(plugin_cppflags)
 testsuite_unit_test_submit_LDADD = $(slurm_unit_ldadd)
+testsuite_unit_test_job_nodes_SOURCES = testsuite/unit/test_job_nodes.c \
+	src/plugins/slurm_ops/job_nodes.c
+testsuite_unit_test_job_nodes_CPPFLAGS = $(plugin_cppflags)
+testsuite_unit_test_job_nodes_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_repair_SOURCES = testsuite/unit/test_repair.c \
 	src/plugins/slurm_ops/node_repair.c
 testsuite_unit_test_repair_CPPFLAGS = $(plugin_cppflags)
@@ -368,6 +373,7 @@ testsuite_unit_test_widen_LDADD = $(slurm_unit_ldadd)
 testsuite_unit_test_written_SOURCES = testsuite/unit/test_written.c \
 	src/plugins/job_assignment.c src/plugins/job_env.c src/plugins/slurm/compat.c \
 	src/plugins/slurm_ops/ops.c src/plugins/slurm_ops/planned_jobs.c \
+	src/plugins/slurm_ops/job_nodes.c \
 	src/plugins/slurm_ops/job_record.c \
 	src/plugins/slurm_ops/jobs.c src/plugins/slurm_ops/node_repair.c \
 	src/plugins/slurm_ops/node_state.c \

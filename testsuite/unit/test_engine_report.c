@@ -27,21 +27,26 @@ static enum vs_job_waits waits = VS_WAITS_CAPACITY;	/* job 4712 */
 static int64_t planned_start;				/* and of that */
 static const char *requeued;			/* job 4711, which is pending then */
 static uint32_t visits[5000];				/* by job */
+/* Job 4711 is pending, with these nodes; NULL: it runs. */
+static const char *may_use, *out_of_service, *its_reason;
 
 static void jobs_read(void *ctx, struct vs_slurm_job *rows, size_t n)
 {
 	(void)ctx;
 	for (size_t i = 0; i < n; i++) {
-		bool runs = rows[i].job == 4711;
+		struct vs_slurm_job_nodes *nodes =
+			rows[i].text ? rows[i].text->nodes : NULL;
+		bool there = rows[i].job == 4711, runs = there && !may_use;
 
 		visits[rows[i].job]++;
-		rows[i].there = runs;
+		rows[i].there = there;
 		rows[i].uid = OWNER;
 		rows[i].waits = runs ? VS_WAITS_NOT : waits;
 		rows[i].start = planned_start;
 		if (rows[i].text)
 			*rows[i].text = (struct vs_slurm_job_text) {
 				.state = "RUNNING", .reason = "None",
+				.nodes = nodes,
 			};
 		if (rows[i].text && requeued) {
 			rows[i].waits = VS_WAITS_ELSE;
@@ -51,6 +56,12 @@ static void jobs_read(void *ctx, struct vs_slurm_job *rows, size_t n)
 			vs_strlcpy(rows[i].text->requeued, requeued,
 				   sizeof(rows[i].text->requeued));
 		}
+		if (!may_use || !nodes)
+			continue;
+		vs_strlcpy(rows[i].text->state, "PENDING", 24);
+		vs_strlcpy(rows[i].text->reason, its_reason, 64);
+		nodes->may_use = vs_strdup(may_use);
+		nodes->out = out_of_service ? vs_strdup(out_of_service) : NULL;
 	}
 }
 
@@ -76,6 +87,9 @@ static int stage(void **state)
 	ready();
 	all_jobs = all_nodes = false;
 	the_operator = -1;
+	may_use = out_of_service = NULL;
+	its_reason = "None";
+	waits = VS_WAITS_CAPACITY;
 	return 0;
 }
 
@@ -438,6 +452,55 @@ static void drained_nodes_are_told_from_draining_ones(void **state)
 	}
 }
 
+/* ---- a pending job of which no test by Slurm has left a reason ---- */
+
+static void text_is(const char *want)
+{
+	VS_FREE char *text = vs_asprintf("\"text\":\"%s\"", want);
+
+	HAS(answer("why", 4711), text);
+}
+
+/* Backfill has planned it in a year, or no scheduler has tested it. */
+static void a_pause_is_said_without_a_test_of_the_job(void **state)
+{
+	struct vs_err err = { 0 };
+
+	(void)state;
+	may_use = "vm1";
+	text_is("Slurm has not tested the job yet");
+	vs_jb_free(vs_core_request("pause", "", "upgrade", 0, &err));
+	planned_start = vs_wall_ms() / 1000 + VS_START_UNKNOWN;
+	text_is("paused by root: upgrade");
+	assert_null(strstr(answer("why", 4711), "start_time"));
+	planned_start = 0;
+	may_use = "other[1-2],vm1";
+	text_is("Slurm's own reason applies; no VM is started for it: paused by root: upgrade");
+	may_use = "other1";
+	text_is("the job waits for nothing in vSphere; Slurm's own reason applies");
+	may_use = "vm1";
+	waits = VS_WAITS_ELSE;
+	its_reason = "Dependency";
+	text_is("Slurm's own reason applies, before any of vSphere: Dependency");
+	vs_jb_free(vs_core_request("pause-end", "", "", 0, &err));
+	waits = VS_WAITS_CAPACITY;
+	its_reason = "Resources";
+	text_is("the job waits for nothing in vSphere; Slurm's own reason applies");
+}
+
+/* After a failed prolog Slurm says BeginTime for two minutes. */
+static void nodes_out_of_service_that_the_job_names_are_said(void **state)
+{
+	(void)state;
+	may_use = "vm1";
+	waits = VS_WAITS_ELSE;
+	its_reason = "BeginTime";
+	out_of_service = "node vm1 is drained: prep/vsphere: rxe0 port 1 is DOWN";
+	text_is("Slurm's own reason applies, before any of vSphere: BeginTime");
+	all_nodes = true;	/* PrivateData permits it */
+	text_is("Slurm's own reason applies, before any of vSphere: BeginTime; node vm1 is drained: prep/vsphere: rxe0 port 1 is DOWN");
+}
+
 static void a_second_pause_shows_the_first(void **state)
 {
 	struct vs_err err = { 0 };
@@ -566,6 +629,8 @@ int main(void)
 		T(a_requeued_job_is_told_why),
 		T(one_node_is_no_nodes),
 		T(drained_nodes_are_told_from_draining_ones),
+		T(a_pause_is_said_without_a_test_of_the_job),
+		T(nodes_out_of_service_that_the_job_names_are_said),
 		T(a_second_pause_shows_the_first),
 		T(nothing_lost_is_nothing_to_adopt),
 		T(objects_without_a_finding_are_known),

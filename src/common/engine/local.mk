@@ -69,6 +69,7 @@ core_sources += \
 	src/common/engine/report/jobs.c src/common/engine/report/report.h \
 	src/common/engine/report/report.c src/common/engine/report/report_i.h \
 	src/common/engine/report/status.c \
+	src/common/engine/report/why.c \
 	src/common/engine/rpc/listen.c src/common/engine/rpc/message.c \
 	src/common/engine/rpc/message.h src/common/engine/rpc/poll_server.c \
 	src/common/engine/rpc/rpc.h \

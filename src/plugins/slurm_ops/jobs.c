@@ -80,6 +80,8 @@ static void text_fill(struct vs_slurm_job_text *text, job_record_t *job_ptr)
 		   sizeof(text->desc));
 	vs_strlcpy(text->requeued, requeued_why(job_ptr),
 		   sizeof(text->requeued));
+	if (text->nodes && IS_JOB_PENDING(job_ptr))
+		vs_slurm_job_nodes_fill(text->nodes, job_ptr);
 }
 
 static void row_fill(struct vs_slurm_job *row)

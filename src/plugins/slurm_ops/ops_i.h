@@ -57,6 +57,12 @@ uint32_t vs_slurm_job_part(void *ctx, uint32_t job, bool component,
 			   uint32_t n);
 void vs_slurm_jobs_read(void *ctx, struct vs_slurm_job *rows, size_t n);
 
+/* job_nodes.c */
+
+/* Fills *nodes for a pending job. The caller holds JOB R and NODE R. */
+void vs_slurm_job_nodes_fill(struct vs_slurm_job_nodes *nodes,
+			     const job_record_t *job_ptr);
+
 /* reservations.c */
 void vs_slurm_resvs_set(void *ctx, const struct vs_slurm_resv *rows, size_t n);
 

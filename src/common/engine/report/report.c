@@ -6,6 +6,7 @@
  * before the lock is taken, or in vs_lock_yield_to(). Reports are memory work, and
  * lend the lock when they are long.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "engine/report/report.h"
 #include "engine/report/report_i.h"
@@ -43,6 +44,12 @@ static enum report report_named(const char *what)
 	return r;
 }
 
+static void nodes_free(struct vs_slurm_job_nodes *nodes)
+{
+	free(nodes->may_use);
+	free(nodes->out);
+}
+
 struct json_object *vs_core_report(const char *what, uint32_t job,
 				   uint32_t uid, struct vs_err *err)
 {
@@ -50,7 +57,8 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 	struct vs_viewer viewer = { .uid = uid };
 	struct vs_core *c = &vs_core;
 	struct json_object *top;
-	struct vs_slurm_job_text text;
+	struct vs_slurm_job_nodes nodes = { NULL, NULL };
+	struct vs_slurm_job_text text = { .nodes = &nodes };
 	struct vs_slurm_job slurm = { .job = job, .text = &text };
 
 	if (r == REPORTS) {
@@ -62,6 +70,7 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 	/* One answer for a job that isn't there and one that isn't the user's. */
 	if (r == WHY && vs_lookup_job(&slurm, &viewer)) {
 		vs_err_set(err, VS_E_GONE, "no such job: %u", job);
+		nodes_free(&nodes);
 		return NULL;
 	}
 	top = vs_jb_obj(NULL);
@@ -101,6 +110,7 @@ struct json_object *vs_core_report(const char *what, uint32_t job,
 		break;
 	}
 	vs_unlock();
+	nodes_free(&nodes);
 	return top;
 }
 

@@ -12,6 +12,9 @@
 /* Slurm is asked meanwhile, with the lock given back. */
 void vs_report_nodes(struct vs_core *c, struct json_object *top,
 		     const struct vs_viewer *viewer);
+/* One node's row. job 0: none. */
+struct json_object *vs_report_node_row(struct vs_core *c, struct vs_node *n,
+				       uint32_t job);
 void vs_report_jobs(struct vs_core *c, struct json_object *top,
 		    const struct vs_viewer *viewer);
 void vs_report_check(struct vs_core *c, struct json_object *top, bool operator);

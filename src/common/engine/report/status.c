@@ -9,7 +9,6 @@
 #include <string.h>
 #include "engine/allocation/allocation.h"
 #include "engine/clone_source/clone_source.h"
-#include "engine/forecast/forecast.h"
 #include "engine/jobs/jobs.h"
 #include "engine/maintenance/maintenance.h"
 #include "engine/prefetch/prefetch.h"
@@ -119,8 +118,8 @@ static void action_json(const struct vs_node *n,
 		vs_jb_int(o, "usual_s", (usual_ms + 999) / 1000);
 }
 
-static struct json_object *node_json(struct vs_core *c, struct vs_node *n,
-				     uint32_t job)
+struct json_object *vs_report_node_row(struct vs_core *c, struct vs_node *n,
+				       uint32_t job)
 {
 	struct json_object *o = vs_jb_obj(NULL);
 	struct vs_vm *vm = vs_node_vm(c, n);
@@ -178,140 +177,13 @@ void vs_report_nodes(struct vs_core *c, struct json_object *top,
 		struct vs_node *node = vs_node_named(c, rows[i].node);
 
 		if (node)
-			vs_jb_add(arr, node_json(c, node, rows[i].job));
+			vs_jb_add(arr, vs_report_node_row(c, node,
+							  rows[i].job));
 		free((char *)rows[i].node);
 		vs_lock_yield();
 	}
 	vs_report_suspects(c, top);
 	vs_report_notes(c, top, false);
-}
-
-/* ---- why --------------------------------------------------------------------- */
-
-/* What the node's VM is waited for. */
-static void slow_text(const struct vs_node *n, char *text, size_t size)
-{
-	const char *waits = vs_clone_source_waits(n);
-	bool failed = n->retry.err.code != VS_OK;
-
-	if (waits)
-		snprintf(text, size, "%s %s", n->name, waits);
-	else
-		snprintf(text, size, "%s: %s%s%s", n->name,
-			 n->op.kind != VS_OP_NONE ? vs_op_name(n->op.kind) :
-			 n->seen == VS_OBSERVED_ON ? "booting" :
-			 vs_action_name(n->action),
-			 failed ? "; last error: " : "",
-			 failed ? n->retry.err.text : "");
-}
-
-static void why_nodes(struct vs_core *c, uint32_t job, char *text, size_t size)
-{
-	size_t up = 0, all = 0;
-	const struct vs_node *slow = NULL;
-	char why[sizeof(slow->retry.err.text) + 256];
-
-	for (size_t i = 0; i < c->nnodes; i++) {
-		const struct vs_node *n = &c->nodes[i];
-
-		if (!vs_job_has(n, job))
-			continue;
-		all++;
-		if (n->flags & VS_NODE_UP)
-			up++;
-		else
-			slow = n;
-	}
-	if (slow)
-		slow_text(slow, why, sizeof(why));
-	if (slow)
-		snprintf(text, size, "%zu of %zu node%s %s up; %s", up, all,
-			 vs_plural(all), all == 1 ? "is" : "are", why);
-	else if (all == 1)
-		snprintf(text, size, "its node is up");
-	else if (all)
-		snprintf(text, size, "all %zu nodes are up", all);
-}
-
-static void why_rows(struct vs_core *c, struct json_object *top, uint32_t job)
-{
-	struct json_object *arr = vs_jb_arr();
-
-	for (size_t i = 0; i < c->nnodes; i++)
-		if (vs_job_has(&c->nodes[i], job))
-			vs_jb_add(arr, node_json(c, &c->nodes[i], job));
-	vs_jb_put(top, "nodes", arr);
-}
-
-/* planned: by Slurm. Returns when it is expected to begin, 0: unknown. */
-static int64_t why_waits(struct vs_core *c, uint32_t job, int64_t planned,
-			 char *text, size_t size)
-{
-	const char *blocked = vs_query_blocked(c);
-	struct vs_pending *r;
-	char at[32] = "";
-
-	r = vs_refusal(job);
-	if (r && (c->observe || !blocked))
-		vs_job_pending_text(c, r, text, size);
-	else if (r)
-		snprintf(text, size, "%s", blocked);
-	if (r)
-		return blocked ? 0 : vs_estimate_start(r);
-	if (planned - vs_wall_ms() / 1000 >= VS_START_UNKNOWN / 12)
-		planned = 0;
-	if (planned > vs_wall_ms() / 1000)
-		vs_clock_text(planned, at, sizeof(at));
-	snprintf(text, size,
-		 "the job waits for nothing in vSphere; Slurm's own reason applies%s%s",
-		 at[0] ? ", and Slurm expects its start at " : "", at);
-	return planned;
-}
-
-/* Slurm's own reason of a requeued job, BeginTime, says nothing of its last run. */
-static void why_requeued(const struct vs_slurm_job_text *slurm, char *text,
-			 size_t size)
-{
-	size_t len = strlen(text);
-
-	if (slurm->requeued[0])
-		snprintf(text + len, size - len, "%sits last run was requeued: %s",
-			 len ? "; " : "", slurm->requeued);
-}
-
-void vs_report_why(struct vs_core *c, struct json_object *top,
-		   const struct vs_slurm_job *job, bool sees_nodes)
-{
-	const struct vs_slurm_job_text *slurm = job->text;
-	const char *reason = slurm->desc[0] ? slurm->desc : slurm->reason;
-	char text[1024] = "";
-	int64_t expected = 0;
-
-	vs_assert_locked();
-	if (strcmp(slurm->state, "PENDING"))
-		why_nodes(c, job->job, text, sizeof(text));
-	else if (job->waits == VS_WAITS_ELSE)
-		snprintf(text, sizeof(text),
-			 "Slurm's own reason applies, before any of vSphere: %s",
-			 reason);
-	else
-		expected = why_waits(c, job->job, job->start, text,
-				     sizeof(text));
-	if (!strcmp(slurm->state, "PENDING"))
-		why_requeued(slurm, text, sizeof(text));
-	if (sees_nodes)
-		why_rows(c, top, job->job);
-	if (!text[0] && job->is == VS_JOB_GONE)
-		snprintf(text, sizeof(text), "the job has ended, and slurm-vsphere keeps nothing of ended jobs. SystemComment in scontrol show job %u has its hosts and PFs; sacct -j %u has its nodes",
-			 job->job, job->job);
-	else if (!text[0])
-		snprintf(text, sizeof(text), "the job has no managed node");
-	vs_jb_int(top, "job", job->job);
-	vs_jb_str(top, "state", slurm->state);
-	vs_jb_str(top, "reason", reason);
-	vs_jb_str(top, "text", text);
-	if (expected > vs_wall_ms() / 1000)
-		vs_jb_int(top, "start_time", expected);
 }
 
 /* ---- status -------------------------------------------------------------------- */

@@ -34,12 +34,22 @@ struct vs_slurm_node_job {
 enum vs_job_waits { VS_WAITS_NOT, VS_WAITS_CAPACITY, VS_WAITS_WORDLESS,
 		    VS_WAITS_ELSE };
 
+/* The nodes of a pending job. NULL: none. The caller frees both. */
+struct vs_slurm_job_nodes {
+	char *may_use;		/* a host list: those that it names; if it names
+				 * none, those of its partitions but those that it
+				 * excludes */
+	char *out;		/* "node vm002 is drained: REASON; ...", of those that
+				 * it names */
+};
+
 /* A job's texts, as squeue shows them. */
 struct vs_slurm_job_text {
 	char id[48];		/* "12", "12_3", "14+1" */
 	char partition[64], state[24], reason[64];
 	char desc[256];		/* instead of the reason; "": none */
 	char requeued[384];	/* why its last run was requeued; "": unknown */
+	struct vs_slurm_job_nodes *nodes; /* is filled too; NULL: not asked for */
 };
 
 /* What a job's record says. The caller sets job and text. */
