@@ -110,6 +110,30 @@ bool vs_assignment_is_wait(const char *line)
 		       strlen(VS_ASSIGNMENT_REQUEUED));
 }
 
+#define BEHIND "; requeued: "	/* what the job waits for */
+
+const char *vs_assignment_requeued(const char *line)
+{
+	const char *at;
+
+	if (line && !strncmp(line, VS_ASSIGNMENT_REQUEUED,
+			     strlen(VS_ASSIGNMENT_REQUEUED)))
+		return line + strlen(VS_ASSIGNMENT_REQUEUED);
+	at = vs_assignment_is_wait(line) ? strstr(line, BEHIND) : NULL;
+	return at ? at + strlen(BEHIND) : "";
+}
+
+char *vs_assignment_wait_text(const char *text, const char *before)
+{
+	const char *why = vs_assignment_requeued(before);
+	char *line = vs_asprintf(VS_ASSIGNMENT_TAG "%s%s%s", text,
+				 *why ? BEHIND : "", why);
+
+	if (strlen(line) > VS_ASSIGNMENT_TEXT)
+		line[VS_ASSIGNMENT_TEXT] = '\0';
+	return line;
+}
+
 bool vs_assignment_env_managed(const char *entry)
 {
 	return entry &&

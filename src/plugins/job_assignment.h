@@ -30,6 +30,13 @@ char *vs_assignment_text(const struct vs_slurm_assignment *rows, size_t n,
  * the job waits for. */
 bool vs_assignment_is_wait(const char *line);
 
+/* The line that says what the job waits for, and, if the line before it says why the
+ * last run was requeued, that too, at most VS_ASSIGNMENT_TEXT bytes; free() it. */
+char *vs_assignment_wait_text(const char *text, const char *before);
+
+/* Why the job's last run was requeued, in the record's line, "" if that doesn't say. */
+const char *vs_assignment_requeued(const char *line);
+
 /* "SPANK_VSPHERE_0=vm001=esx01/0000:3b:00.0 vm002=..." and so on; free() each
  * and the array. Nodes of which nothing is known are left out. */
 char **vs_assignment_env(const struct vs_slurm_assignment *rows, size_t n,

@@ -20,29 +20,29 @@ def warm(cluster):
         yield
 
 
-def requeued(cluster, case, mishap):
-    """A job runs on a node when mishap(node) comes; it is requeued."""
-    job = cluster.submit("touch /tmp/first; sleep 3600\n", "-N1", "--requeue")
-    cluster.wait_state(job, "RUNNING", 60)
-    node = cluster.job(job)["NodeList"]
+def requeued(cluster, node, case, mishap):
+    """A job of both nodes runs when mishap() comes to one of them; it is requeued."""
+    job = cluster.submit("srun touch /tmp/first\nsleep 3600\n", "-N2", "--requeue")
     shell = cluster.shell(node)
     wait_for("the job runs", 90, lambda: shell("test -e /tmp/first; echo $?") == "0\n")
-    mishap(node)
+    shell("rm /tmp/first")
+    mishap()
     wait_for("the job is requeued", 300, lambda: trouble.is_requeued(cluster, job))
     texts.check(cluster, case, job, node)
     cluster.must("scancel", str(job))
 
 
-def test_a_shutdown_inside_the_guest_requeues_the_job(cluster):
-    requeued(cluster, "root in the guest ran poweroff",
-             lambda node: cluster.shell(node)("systemctl poweroff --no-block"))
-
-
 def test_a_power_off_by_a_person_requeues_the_job(cluster):
-    requeued(cluster, "an administrator powered the VM off",
-             lambda node: cluster.do("powerOff", vm=node))
+    requeued(cluster, "vm002", "an administrator powered the VM off",
+             lambda: cluster.do("powerOff", vm="vm002"))
 
 
 def test_a_reset_requeues_the_job(cluster):
     """The VM boots again without vCenter's doing."""
-    requeued(cluster, "the VM was reset", lambda node: cluster.qmp(node, "system_reset"))
+    requeued(cluster, "vm001", "the VM was reset",
+             lambda: cluster.qmp("vm001", "system_reset"))
+
+
+def test_a_shutdown_inside_the_guest_requeues_the_job(cluster):
+    requeued(cluster, "vm001", "root in the guest ran poweroff",
+             lambda: cluster.shell("vm001")("systemctl poweroff --no-block"))

@@ -411,10 +411,32 @@ static void what_a_job_waits_for_is_told_from_what_it_got(void **state)
 	assert_false(vs_assignment_is_wait(NULL));
 }
 
+static void why_a_run_was_requeued_stays_beside_what_the_job_waits_for(void **state)
+{
+	VS_FREE char *first = vs_assignment_wait_text("needs 1 VF",
+		"vsphere: requeued: node vm1: off");
+	VS_FREE char *second = vs_assignment_wait_text("needs 2 VFs", first);
+	VS_FREE char *plain = vs_assignment_wait_text("needs 1 VF",
+		"vsphere: adapter=roce vm1=esx1");
+	VS_FREE char *none = vs_assignment_wait_text("needs 1 VF", NULL);
+
+	(void)state;
+	assert_string_equal(first, "vsphere: needs 1 VF; requeued: node vm1: off");
+	assert_string_equal(second, "vsphere: needs 2 VFs; requeued: node vm1: off");
+	assert_true(vs_assignment_is_wait(second));
+	assert_string_equal(vs_assignment_requeued(second), "node vm1: off");
+	assert_string_equal(plain, "vsphere: needs 1 VF");
+	assert_string_equal(none, plain);
+	assert_string_equal(vs_assignment_requeued(plain), "");
+	assert_string_equal(vs_assignment_requeued(NULL), "");
+	assert_string_equal(vs_assignment_requeued("x; requeued: y"), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_job_waits_for_is_told_from_what_it_got),
+		cmocka_unit_test(why_a_run_was_requeued_stays_beside_what_the_job_waits_for),
 		cmocka_unit_test(the_record_names_each_place_once),
 		cmocka_unit_test(a_record_too_long_ends_after_a_whole_word),
 		cmocka_unit_test(what_a_job_waited_for_ends_the_record_however_long),

@@ -58,15 +58,6 @@ static void id_of(const job_record_t *job_ptr, char *out, size_t size)
 		snprintf(out, size, "%u", job_ptr->job_id);
 }
 
-/* What slurm-vsphere wrote into the record when the job was requeued. */
-static const char *requeued_why(const job_record_t *job_ptr)
-{
-	size_t len = strlen(VS_ASSIGNMENT_REQUEUED);
-
-	return xstrncmp(job_ptr->system_comment, VS_ASSIGNMENT_REQUEUED, len) ?
-		"" : job_ptr->system_comment + len;
-}
-
 static void text_fill(struct vs_slurm_job_text *text, job_record_t *job_ptr)
 {
 	id_of(job_ptr, text->id, sizeof(text->id));
@@ -78,7 +69,8 @@ static void text_fill(struct vs_slurm_job_text *text, job_record_t *job_ptr)
 		   sizeof(text->reason));
 	vs_strlcpy(text->desc, job_ptr->state_desc ? job_ptr->state_desc : "",
 		   sizeof(text->desc));
-	vs_strlcpy(text->requeued, requeued_why(job_ptr),
+	vs_strlcpy(text->requeued,
+		   vs_assignment_requeued(job_ptr->system_comment),
 		   sizeof(text->requeued));
 	if (text->nodes && IS_JOB_PENDING(job_ptr))
 		vs_slurm_job_nodes_fill(text->nodes, job_ptr);

@@ -342,9 +342,15 @@ enum vs_job_waits vs_slurm_waits(const job_record_t *job_ptr)
 
 void vs_slurm_wait_over(job_record_t *job_ptr)
 {
+	const char *why = vs_assignment_requeued(job_ptr->system_comment);
+	char *left;
+
 	if (!vs_assignment_is_wait(job_ptr->system_comment))
 		return;
+	left = *why && IS_JOB_PENDING(job_ptr) ?
+		xstrdup_printf(VS_ASSIGNMENT_REQUEUED "%s", why) : NULL;
 	xfree(job_ptr->system_comment);
+	job_ptr->system_comment = left;
 	last_job_update = time(NULL);
 }
 
@@ -356,7 +362,8 @@ void vs_slurm_wait_renew(job_record_t *job_ptr)
 
 static bool comment_says(job_record_t *job_ptr, const char *text)
 {
-	VS_FREE char *line = vs_asprintf("%s%s", VS_ASSIGNMENT_TAG, text);
+	VS_FREE char *line = vs_assignment_wait_text(text,
+						     job_ptr->system_comment);
 
 	if (!xstrcmp(job_ptr->system_comment, line) ||
 	    !comment_due(job_ptr->job_id))
