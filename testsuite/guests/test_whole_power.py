@@ -11,7 +11,10 @@ from guest_cluster import GuestCluster
 
 
 def make_cluster():
-    return GuestCluster(nodes=2, vfs=2)
+    c = GuestCluster(nodes=2, vfs=2)
+    # A registration misses a batch script that began this long before it, and 10 s.
+    c.slurm["BatchStartTimeout"] = 20
+    return c
 
 
 @pytest.fixture(autouse=True)
