@@ -85,6 +85,7 @@ def test_a_restart_of_the_units_during_a_job_keeps_it_and_its_variables(cluster,
         shell("systemctl restart slurm-vsphere-identity.service slurm-vsphere-slurmd.service", 120)
     wait_for("both slurmd run again", 120, lambda: all(shell(
         "head -n 1 /run/slurm-vsphere/ready; pgrep -cx slurmd") == "ok\n1\n" for shell in shells))
+    texts.check(cluster, "the guest's units were restarted or reloaded", job, "vm001")
     shells[0]("touch /tmp/go")
     text = cluster.wait_done(job, 120)
     rows = jobs.seen(text)      # of the second half: later lines replace earlier ones
