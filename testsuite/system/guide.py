@@ -39,6 +39,12 @@ def conf(page, name):
     return only[1]
 
 
+def block_with(page, words):
+    """The text of the only block in which these words stand."""
+    (only,) = [body for _, body in blocks(page) if words in body]
+    return only
+
+
 def script(page, *kinds):
     """All blocks of these kinds as one shell's work. An error names the block,
     and the command."""

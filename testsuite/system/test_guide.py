@@ -38,6 +38,16 @@ def test_what_can_run_here_is_run(page):
     assert not odd
 
 
+def test_each_batch_script_of_a_page_is_bash():
+    """testsuite/guests runs those of MPI and containers."""
+    scripts = [body for page in guide.PAGES for _, body in guide.blocks(page)
+               if body.startswith("#!/bin/bash")]
+    assert len(scripts) >= 4
+    for body in scripts:
+        r = subprocess.run(["bash", "-n"], input=body, text=True, capture_output=True)
+        assert r.returncode == 0, body + r.stderr
+
+
 @pytest.mark.parametrize("page", [p for p in guide.PAGES if p != "../NEWS"])
 def test_svf_in_its_text_is_svf_as_it_is(page):
     """Each `svf VERB ...`: the verb, the order and the options are there."""
