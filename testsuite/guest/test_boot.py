@@ -155,8 +155,8 @@ def test_a_machine_id_that_cannot_be_set_is_told_and_tried_again(real):  # noqa:
     """identity.service is over then, and slurmd's unit runs all the same."""
     path = unwritable(real, "machine-id")
     commands(real, mount="exit 32", chcon="", systemctl="")
-    failed(real, real.run("identity"), 1, "etc/machine-id can't be written")
-    failed(real, start(real), 1, "etc/machine-id can't be written")
+    for r in (real.run("identity"), start(real)):
+        failed(real, r, 1, "etc/machine-id can't be written", state="bad-template")
     path.rmdir()
     r = start(real)
     assert r.returncode == 0, r.stderr
@@ -192,13 +192,14 @@ def test_a_name_that_munged_cannot_look_up_is_diagnosed(real):  # noqa: F811
     key(real)
     no_munged(real, "exit 2", "munged: Error: Failed to lookup origin")
     failed(real, start(real), 1, "munged does not answer: ",
-           "can't look up its own name vm007", "install libnss-myhostname")
+           "can't look up its own name vm007", "install libnss-myhostname", state="bad-template")
     assert "getent hosts vm007" in commands_run(real)
 
 
 def test_a_template_without_munge_key_is_diagnosed(real):  # noqa: F811
     no_munged(real, "")
-    failed(real, start(real), 1, "etc/munge/munge.key is missing or empty")
+    failed(real, start(real), 1, "etc/munge/munge.key is missing or empty",
+           state="bad-template")
 
 
 @pytest.mark.parametrize("journal, words", [
@@ -208,7 +209,7 @@ def test_a_template_without_munge_key_is_diagnosed(real):  # noqa: F811
 def test_else_the_reason_is_munges_own(real, journal, words):  # noqa: F811
     key(real)
     no_munged(real, "", journal)
-    failed(real, start(real), 1, words)
+    failed(real, start(real), 1, words, state="bad-template")
 
 
 def test_a_site_without_munge_is_not_asked_for_it(real):  # noqa: F811

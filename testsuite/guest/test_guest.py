@@ -82,7 +82,7 @@ def guest(tmp_path):
     return Guest(tmp_path)
 
 
-def failed(guest, result, code, *words):
+def failed(guest, result, code, *words, state="failed"):
     assert result.returncode == code, result.stderr
     assert not guest.started()
     first, _ = guest.ready()
@@ -90,7 +90,7 @@ def failed(guest, result, code, *words):
     for w in words:
         assert w in first
     told = guest.told()
-    assert told["guestinfo.slurm.state"] == "failed"
+    assert told["guestinfo.slurm.state"] == state
     assert told["guestinfo.slurm.reason"] == first[len("failed: "):]
 
 

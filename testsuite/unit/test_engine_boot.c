@@ -120,6 +120,24 @@ static void a_guest_that_cannot_serve_is_tried_on_another_host(void **st)
 	assert_null(vs_exclusion_get(&vs_core, first, "0000:3b:00.0"));
 }
 
+/* A template without a munge key would have every host blamed, one after the other. */
+static void a_guest_that_blames_its_template_is_tried_nowhere_else(void **st)
+{
+	char host[32];
+
+	(void)st;
+	boots(2);
+	turn();
+	vs_strlcpy(host, fake_get("vm1")->host, sizeof(host));
+	says("bad-template", "munge.key is missing");
+	turns(2);
+	assert_string_equal(heard(VS_REQUEST_REQUEUED, NULL)->text,
+			    "node vm1: the guest says: munge.key is missing");
+	assert_non_null(strstr(heard(VS_REQUEST_FAIL, "vm1")->text,
+			       "the guest says: munge.key is missing"));
+	assert_null(vs_exclusion_get(&vs_core, host, "0000:3b:00.0"));
+}
+
 /* vCenter's update of one of the two keys, and nothing else. */
 static void says_alone(const char *state, const char *reason)
 {
@@ -479,6 +497,7 @@ int main(void)
 		cmocka_unit_test(a_guest_that_is_ready_is_asked_to_register),
 		cmocka_unit_test(a_guest_that_says_nothing_is_asked_when_its_tools_run),
 		cmocka_unit_test(a_guest_that_cannot_serve_is_tried_on_another_host),
+		cmocka_unit_test(a_guest_that_blames_its_template_is_tried_nowhere_else),
 		cmocka_unit_test(a_stream_of_words_from_a_node_that_is_up_moves_nothing),
 		cmocka_unit_test(words_of_an_earlier_boot_are_not_believed),
 		cmocka_unit_test(boot_timeout_quotes_the_guest),

@@ -6,7 +6,7 @@
  * boot began, a guest that says it is ready (or nothing, with its tools running)
  * is asked to register, and one that says why it can't be, goes off again or says
  * nothing for BootTimeout, is tried once on another host before Slurm gets the
- * node back with the cause.
+ * node back with the cause. A guest that blames its template isn't.
  *
  * Rules: what a guest says is a hint, believed of the present boot only; it
  * never keeps a VM on or a VF held.
@@ -26,6 +26,13 @@
 #define ASK_SILENT_MS 15000
 #define LATE_POWER_UP_MS 30000	/* beyond any sane power_save_interval */
 
+/* The guest says that what is wrong is the template's: no host is to blame, and none
+ * would help. */
+static bool template_failed(const struct vs_vm *vm)
+{
+	return !strcmp(vm->guest.state, "bad-template");
+}
+
 /* True with words: this boot leads nowhere. */
 static bool boot_failed(const struct vs_core *c, const struct vs_node *n,
 			const struct vs_vm *vm, int64_t now_ms, char *why,
@@ -33,7 +40,7 @@ static bool boot_failed(const struct vs_core *c, const struct vs_node *n,
 {
 	const char *said = vm->guest.reason;
 
-	if (!strcmp(vm->guest.state, "failed")) {
+	if (!strcmp(vm->guest.state, "failed") || template_failed(vm)) {
 		snprintf(why, size, "the guest says: %s", said);
 		return true;
 	}
@@ -62,6 +69,10 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	if (n->boot.host[0]) {
 		vs_exclude_failed(n->boot.host, n->boot.pf, now_ms, why);
 		vs_breaker_cleared(n->boot.host, n->name);
+		vs_node_force_release(n, why);
+		return;
+	}
+	if (template_failed(vm)) {
 		vs_node_force_release(n, why);
 		return;
 	}

@@ -171,7 +171,7 @@ struct vs_vm {
 	bool as_parent;			/* it says to be one, set by */
 	struct vs_clone_source_tag parent;	/* vs_vm_set_clone_source */
 	struct {	/* What the guest of this boot said last, "": nothing yet. */
-		char state[16];		/* booting, ready, failed */
+		char state[16];	/* booting, ready, failed, bad-template */
 		char reason[VS_GUEST_SAYS];
 	} guest;
 
