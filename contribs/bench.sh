@@ -5,7 +5,7 @@
 #   start      how fast jobs start (1 min)
 #   locks      how long slurmctld's threads and locks are kept by us (2 min)
 #   place      how fast gangs are placed, and how well; --seed: others (1 min)
-#   select     scheduling cycles at 10,000 nodes, beside stock cons_tres (10 min)
+#   select     scheduling cycles at 10,000 nodes, beside stock cons_tres (20 min)
 #   submit     what job_submit/vsphere adds to a submission at 10,000 nodes (4 min)
 #   provision  64 VMs from nothing, beside govc; 1,000 at once (6 min)
 #   clones     64 VMs by full, linked and instant clones (3 min)
