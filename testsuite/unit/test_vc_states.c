@@ -398,6 +398,28 @@ static void a_wait_that_does_not_wait_is_not_repeated_at_once(void **state)
 	}
 }
 
+/* The next call for a VM waits for the end of its task; nothing waits for others. */
+static void changes_are_gathered_for_less_while_a_task_is_under_way(void **state)
+{
+	static const int ms[VS_VC_POLLS] = { 200, 5000, 10000 };
+	struct vs_vc *vc = script_client(file, NULL, &events);
+	struct vcx_op op = { .id = 1 };
+
+	(void)state;
+	for (int calm = 0; calm < VS_VC_POLLS; calm++) {
+		vs_vc_poll_set(vc, calm);
+		vc->now = vc->watch.told_at + 10;
+		assert_int_equal(vs_vcx_gather_ms(vc, true), ms[calm]);
+		vc->tasks.by_task = &op;
+		assert_int_equal(vs_vcx_gather_ms(vc, true),
+				 calm == VS_VC_POLL_HIGH ? 50 : ms[calm]);
+		vc->now = vc->watch.told_at + 2000;
+		assert_int_equal(vs_vcx_gather_ms(vc, false), 0);
+		vc->tasks.by_task = NULL;
+	}
+	vs_vc_free(vc, 0);
+}
+
 /* Each answer to one call says that another one follows. */
 static const char *endless_call;	/* in its URL */
 static char *endless;
@@ -657,6 +679,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_is_corrected_during_the_attempt_counts),
 		cmocka_unit_test(a_password_file_of_another_mode_is_not_read),
 		cmocka_unit_test(a_wait_that_does_not_wait_is_not_repeated_at_once),
+		cmocka_unit_test(changes_are_gathered_for_less_while_a_task_is_under_way),
 		cmocka_unit_test(an_answer_without_end_fails_the_client),
 		cmocka_unit_test(changes_that_end_may_be_many),
 		cmocka_unit_test(a_call_of_an_unknown_object_is_not_sent),

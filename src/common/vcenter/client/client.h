@@ -76,10 +76,10 @@ void vs_vc_retry(struct vs_vc *vc);
 /* Read the slow values on the next turn instead of on the beat. */
 void vs_vc_poll_request(struct vs_vc *vc);
 /* How long changes that come in a stream may be gathered, and the interval of
- * the periodic poll. HIGH, a new client's: 0.2 s, 15 s. LOW: 5 s, 15 s. LOWEST:
- * 10 s, 30 s. In the last two, privileges are read every 5 minutes unless some
- * are missing. A change to a shorter interval delivers the gathered changes at
- * once. */
+ * the periodic poll. HIGH, a new client's: 0.2 s (0.05 s while the client's tasks
+ * are under way), 15 s. LOW: 5 s, 15 s. LOWEST: 10 s, 30 s. In the last two,
+ * privileges are read every 5 minutes unless some are missing. A change to a
+ * shorter interval delivers the gathered changes at once. */
 enum vs_vc_poll {
 	VS_VC_POLL_HIGH,
 	VS_VC_POLL_LOW,

@@ -2,13 +2,16 @@
 /*
  * Decides how often vCenter is asked: as often as jobs need the answer. A
  * single change is always delivered at once, because a waiting call is open.
- * Changes in a stream are gathered for a time that the caller sets.
+ * Changes in a stream are gathered for a time that the caller sets, and for less
+ * while tasks of the caller are under way.
  *
  * This file sends nothing; it only says when to send.
  */
 #include "vcenter/client/client_i.h"
 
 #define STREAM_MS 1000
+/* The next call for a VM waits for the end of the one before. */
+#define TASKS_GATHER_MS 50
 
 static const struct { int gather_ms, beat_ms; } table[VS_VC_POLLS] = {
 	[VS_VC_POLL_HIGH] = { 200, 15000 },
@@ -22,10 +25,14 @@ static const struct { int gather_ms, beat_ms; } table[VS_VC_POLLS] = {
 int vs_vcx_gather_ms(const struct vs_vc *vc, bool news)
 {
 	bool stream = vc->now - vc->watch.told_at < STREAM_MS;
+	int ms = table[vc->calm].gather_ms;
 
-	if (vc->calm == VS_VC_POLL_HIGH)
+	if (vc->calm == VS_VC_POLL_HIGH) {
 		news = false;
-	return news || stream ? table[vc->calm].gather_ms : 0;
+		if (vc->tasks.by_task)
+			ms = TASKS_GATHER_MS;
+	}
+	return news || stream ? ms : 0;
 }
 
 int vs_vcx_poll_ms(const struct vs_vc *vc)
