@@ -1,22 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# bench.sh [--release R] [--seed S] PART...      what is measured, how long it takes
+# bench.sh [--release R] [--seed S] [--vhpc-toolkit DIR] PART...
+#                                                what is measured, how long it takes
 #   start      how fast jobs start (1 min)
 #   locks      how long slurmctld's threads and locks are kept by us (2 min)
 #   place      how fast gangs are placed, and how well; --seed: others (1 min)
 #   select     scheduling cycles at 10,000 nodes, beside stock cons_tres (20 min)
 #   submit     what job_submit/vsphere adds to a submission at 10,000 nodes (4 min)
-#   provision  64 VMs from nothing, beside govc; 1,000 at once (6 min)
+#   provision  64 VMs from nothing; 1,000 at once (5 min)
+#   peers      64 and 256 VMs by slurm-vsphere, govc, govmomi, vHPC-toolkit (25 min)
 #   clones     64 VMs by full, linked and instant clones (3 min)
 #   prefetch   how much of VMs' making is over when their jobs start (5 min)
 #   reconcile  calls while nothing is wanted, at 4,000 VMs; svf hosts (2 min)
 #   all        all of them, one after the other
 #
 # Each line: name value unit bar pass|fail; lines with # tell how it came about.
-# On a machine that has other work the figures are that work's. Does its own
-# set-up as demo.sh does. Exit 0 only if every bar was met. --release: against the
-# daemons of another row of testsuite/matrix/releases, in the chroot of check.sh's matrix.
+# On a machine that has other work the figures are that work's. Does its own set-up as
+# demo.sh does. Exit 0 only if every bar was met. --vhpc-toolkit: the directory of its
+# source, without which peers leaves it out. --release: against the daemons of another
+# row of testsuite/matrix/releases, in the chroot of check.sh's matrix.
 # `bench.sh all | tee FILE; testsuite/bench/bench_table.py FILE` renews doc/performance.md.
 # shellcheck source=testsuite/lib/setup.sh
 . "$(dirname "$0")/../testsuite/lib/setup.sh"
@@ -35,6 +38,7 @@ place      place   place
 select     submit  bench_select.py
 submit     submit  bench_submit.py
 provision  -       bench_provision.py
+peers      -       bench_peers.py
 clones     -       bench_clones.py
 prefetch   -       bench_prefetch.py
 reconcile  -       bench_reconcile.py
@@ -55,6 +59,18 @@ need() { # WHAT
 	*) run_logged "$VS_CACHE/log/make-bench.log" "building $1" \
 		make -C "$VS_BUILD" V=0 "testsuite/bench/$1" ;;
 	esac
+}
+
+# The source of vHPC-toolkit comes from a path, and is no part of this tree. Its libraries
+# come from PyPI, into the cache. Sets VS_VHPC_TOOLKIT and VS_VHPC_PYTHON.
+need_vhpc_toolkit() { # DIR
+	local env=$VS_CACHE/vhpc-toolkit
+	need_packages python3-venv
+	[ -x "$env/bin/pip" ] || python3 -m venv "$env"
+	run_logged "$VS_CACHE/log/vhpc-toolkit.log" "pyvmomi and other libraries" \
+		"$env/bin/pip" install --quiet pyvmomi PyYAML configparser hvac texttable textwrap3
+	VS_VHPC_TOOLKIT=$(readlink -f "$1")
+	export VS_VHPC_TOOLKIT VS_VHPC_PYTHON=$env/bin/python
 }
 
 # One part; whatever fails, the rest of it is measured too.
@@ -87,10 +103,11 @@ in_release() { # RELEASE PART...
 
 release=
 seed=
+vhpc_toolkit=
 parts=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	-h | --help) sed -n '4,19s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) sed -n '4,23s/^# \{0,1\}//p' "$0"; exit 0 ;;
 	--release)
 		release=${2:-}
 		[ -n "$release" ] || die "--release needs one of testsuite/matrix/releases"
@@ -98,6 +115,12 @@ while [ $# -gt 0 ]; do
 	--seed)
 		seed=${2:-}
 		[ -n "$seed" ] || die "--seed needs a number"
+		shift ;;
+	--vhpc-toolkit)
+		vhpc_toolkit=${2:-}
+		[ -n "$vhpc_toolkit" ] || die "--vhpc-toolkit needs the directory of its source"
+		[ -f "$vhpc_toolkit/vhpc_toolkit/command.py" ] ||
+			die "--vhpc-toolkit $vhpc_toolkit: vhpc_toolkit/command.py is not there"
 		shift ;;
 	all) mapfile -t parts <<<"$known" ;;
 	*)
@@ -118,6 +141,7 @@ need_cluster >&2
 for part in "${parts[@]}"; do
 	need "$(row "$part" 2)" >&2
 done
+[ -z "$vhpc_toolkit" ] || need_vhpc_toolkit "$vhpc_toolkit" >&2
 unlock_cache
 slurm_version=$(slurmctld -V)
 failed=0

@@ -2,24 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How fast VMs come from nothing: 64 with an SR-IOV NIC on 16 hosts, where a
 clone takes 8 s, a power-on 4 s and a call 10 ms, without and with the default
-budgets, and the same work by govc, 16 at a time; then 1,000 at once. Nothing
-boots: what is measured ends when the simulator has powered the last one on."""
+budgets; then 1,000 at once. Nothing boots: what is measured ends when the
+simulator has powered the last one on. bench_peers.py does the same work by others."""
 
-import concurrent.futures
 import datetime
 import math
-import os
 import re
-import subprocess
 import sys
-import tempfile
 import time
 
-from bench_lines import (children_cpu, line, peak_mib, remark, run,
-                         slurmctld_pid, thread_cpu)
+from bench_lines import (line, peak_mib, remark, run, slurmctld_pid,
+                         thread_cpu)
 from cluster import Cluster, ClusterError, wait_for
-from daemons import PASSWORD, USERNAME
-from worlds import ROCE, world
+from worlds import world
 
 VMS, HOSTS = 64, 16
 CLONE_S, POWER_S = 8, 4
@@ -27,7 +22,6 @@ PATH_S = CLONE_S + POWER_S          # of one VM
 SOURCE_SLOTS = 8                    # clones that one host's slots let through
 PROVISION, POWER = 20, 50           # vsphere.conf's defaults
 NARROW, WIDE = SOURCE_SLOTS, 1000
-GOVC_AT_ONCE = 16
 MANY, MANY_HOSTS = 1000, 125
 MANY_CLONE_S, MANY_POWER_S = 0.5, 0.25
 
@@ -102,10 +96,6 @@ def calls(cluster, n, name):
     line(f"{name}_calls_per_vm", total / n, "calls", 4)
 
 
-class Figures:
-    ours_s = None
-
-
 def started(cluster):
     cluster.start()
     wait_for("the plugin has read vCenter", 120,
@@ -120,12 +110,10 @@ def without_budgets():
                               "MaxOpsPerHost": 128})
     try:
         started(c)
-        Figures.ours_s = took = gang(c, VMS, 120)
+        took = gang(c, VMS, 120)
         remark(f"{VMS} VMs without budgets: {took:.2f} s")
         line("provision_unlimited_over_path", took / PATH_S, "ratio", 1.10)
         calls(c, VMS, "provision_unlimited")
-        clear(c)
-        with_govc(c)
     finally:
         c.remove()
 
@@ -143,58 +131,6 @@ def default_budgets():
         calls(c, VMS, "provision_default")
     finally:
         c.remove()
-
-
-# ---- the same by govc --------------------------------------------------------
-
-def clear(cluster):
-    """slurmctld goes, and its VMs: govc finds what we found."""
-    cluster.end_slurmctld()
-    for vm in cluster.our_vms():
-        cluster.do("destroyVm", vm=vm["name"], force=True, wait=True)
-
-
-def govc_env(cluster, home):
-    return {**os.environ, "GOVC_URL": cluster.sim_url + "/sdk",
-            "GOVC_USERNAME": USERNAME, "GOVC_PASSWORD": PASSWORD,
-            "GOVC_TLS_CA_CERTS": str(cluster.sim_ca), "GOVC_VI_JSON": "true",
-            "GOVC_VIM_VERSION": "8.0.3.0", "GOVMOMI_HOME": home,
-            "GOVC_DATACENTER": "DC0", "GOVC_PERSIST_SESSION": "true"}
-
-
-def govc_vm(env, i):
-    """One VM as an administrator's script makes it."""
-    name = f"govc{i:03d}"
-    for args in (
-            ["vm.clone", "-vm", "rhel9-ofed", "-on=false", "-folder", "slurm",
-             "-pool", "slurm", "-ds", "vsan",
-             "-host", f"esx{i % HOSTS + 1:02d}.example.org", name],
-            ["vm.change", "-vm", name, "-memory-pin=true"],
-            ["vm.network.add", "-vm", name, "-net", ROCE,
-             "-net.adapter", "sriov"],
-            ["vm.power", "-on", name]):
-        r = subprocess.run([os.environ["VS_GOVC"], *args], env=env, text=True,
-                           capture_output=True, timeout=600, check=False)
-        if r.returncode:
-            raise ClusterError(f"govc {' '.join(args)}: {r.stderr.strip()}")
-
-
-def with_govc(cluster):
-    if not os.environ.get("VS_GOVC"):
-        raise ClusterError("VS_GOVC (govc's binary) is not set")
-    with tempfile.TemporaryDirectory(prefix="vs-govc-") as home:
-        env = govc_env(cluster, home)
-        cluster.sim("counters/reset", {})
-        cpu, began = children_cpu(), time.time()
-        with concurrent.futures.ThreadPoolExecutor(GOVC_AT_ONCE) as pool:
-            list(pool.map(lambda i: govc_vm(env, i), range(VMS)))
-        took = on_at(cluster, VMS, 10) - began
-    c = cluster.counters()["calls"]
-    remark(f"govc {GOVC_AT_ONCE} at a time: {took:.2f} s, "
-           f"{sum(c.values()) / VMS:.1f} calls a VM, "
-           f"{children_cpu() - cpu:.1f} s of CPU")
-    line("provision_govc_over_ours", took / Figures.ours_s, "ratio", 4,
-         at_least=True)
 
 
 # ---- many ----------------------------------------------------------------------

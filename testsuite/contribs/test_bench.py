@@ -13,6 +13,7 @@ from conftest import TOP
 sys.path[:0] = [str(TOP / "testsuite/bench"), str(TOP / "testsuite/system")]
 
 import bench_lines                      # noqa: E402
+import bench_peers                      # noqa: E402
 import bench_table                      # noqa: E402
 import boundary                         # noqa: E402
 
@@ -44,6 +45,8 @@ def known(tmp_path):
     (["-"], "unknown part '-'"),
     (["--release"], "--release needs one of testsuite/matrix/releases"),
     (["--release", "9.9", "start"], "--release 9.9 is no row"),
+    (["--vhpc-toolkit"], "--vhpc-toolkit needs the directory of its source"),
+    (["--vhpc-toolkit", "/nowhere", "peers"], "vhpc_toolkit/command.py is not there"),
 ])
 def test_what_is_no_part_is_one_line_that_names_the_parts(
         tmp_path, args, says):
@@ -73,7 +76,7 @@ def test_what_a_part_runs_is_in_the_tree(tmp_path):
         for what in [needs, *runs]:
             if what.endswith(".py"):
                 assert (TOP / "testsuite/bench" / what).exists(), what
-            elif what not in ("-", "govc"):
+            elif what != "-":
                 assert f"testsuite/bench/{what}" in programs, what
 
 
@@ -134,6 +137,25 @@ def test_a_figure_is_at_most_its_bar_or_at_least(lines):
 def test_a_bar_that_is_missed_fails_the_part(lines, args, least):
     rc, out, _ = lines(lambda: bench_lines.line(*args, at_least=least))
     assert rc == 1 and out.endswith(" fail\n")
+
+
+def test_the_table_and_the_limits_of_peers(lines, monkeypatch):
+    """A peer is compared with slurm-vsphere at the same number, vHPC-toolkit, which
+    starts all at once, with slurm-vsphere at all."""
+    monkeypatch.setattr(bench_peers, "results", [
+        bench_peers.Result("slurm-vsphere", 64, 16, 36.5, 2, 1, 0, 32),
+        bench_peers.Result("slurm-vsphere", 64, 64, 12.4, 2, 0.4, 0, 64),
+        bench_peers.Result("govc", 64, 16, 35.9, 4, 90, 1, 16),
+        bench_peers.Result("vHPC-toolkit", 64, 64, 190, 4, 200, 0, 20, over=False)])
+    rc, out, _ = lines(lambda: bench_peers.judge(64), bench_peers.table)
+    assert rc == 1
+    assert "peers_64_by_16_over_ideal 1.014 ratio 1.03 pass" in out
+    assert "peers_64_by_64_over_ideal 1.033 ratio 1.03 fail" in out
+    assert "peers_64_by_64_other_calls_per_vm 0.400 calls 3 pass" in out
+    assert "peers_64_govc_16_over_ours 0.984 ratio >=1 fail" in out
+    assert "peers_64_vhpc_toolkit_over_ours 15.323 ratio >=15 pass" in out
+    assert ("# | govc | 64 | 16 | 35.9 s | 48 s | 4.00 | 90.00 | 1 | 16 |\n"
+            "# | vHPC-toolkit | 64 | 64 | more than 190.0 s | 12 s |") in out
 
 
 def test_what_cannot_be_measured_does_not_keep_the_rest_back(lines):

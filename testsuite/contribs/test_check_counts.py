@@ -205,7 +205,7 @@ def test_check_sh_fails_for_a_release_that_has_not_run(check, tmp_path):
     (tree / "testsuite/matrix/releases").write_text("26.05 far try\n")
     bin_ = tmp_path / "bin"
     bin_.mkdir()
-    for name, text in (("vcsim", ""), ("govc", ""), ("bare", ""), ("unshare", (
+    for name, text in (("vcsim", ""), ("govc", ""), ("bare", ""), ("peer", ""), ("unshare", (
             "echo 'slurm-source.sh: the archive has no source of slurm-wlm 26.05.5-1'\n"
             "echo 0 passed, 1 failed\n"))):
         (bin_ / name).write_text("#!/bin/sh\n" + text)

@@ -117,7 +117,7 @@ passed=0 failed=0 results=$T slurm_tree= copy= chaos_options=()
 matrix_record() { echo "$1 $2" >>"$T/recorded"; }
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); say "FAILED: $*"; }
-need_cluster() { VS_SIM=$VS_CACHE/sim/vcsim; mkdir -p "$VS_CACHE/sim"; touch "$VS_CACHE"/sim/{vcsim,govc,bare}; }
+need_cluster() { VS_SIM=$VS_CACHE/sim/vcsim; mkdir -p "$VS_CACHE/sim"; touch "$VS_CACHE"/sim/{vcsim,govc,bare,peer}; }
 codename() { echo home; }
 chroot_made() { mkdir -p "$2"; }
 tree_into() { :; }

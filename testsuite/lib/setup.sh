@@ -469,22 +469,25 @@ go_modules() {
 	die "fetching Go's modules failed: $(reason "$log") (the whole log is $log)"
 }
 
-# The simulator, unless the caller's environment names one that is built, and beside
-# it govc and a bare vCenter for the documents' commands. Sets VS_SIM and VS_GOVC.
+# The simulator, unless the caller's environment names one that is built, and beside it
+# govc, a bare vCenter for the documents' commands, and the bench's program on govmomi.
+# Sets VS_SIM, VS_GOVC and VS_PEER.
 build_vcsim() {
 	VS_GOVC=${vs_sim_given%/*}/govc
+	VS_PEER=${vs_sim_given%/*}/peer
 	[ -z "$vs_sim_given" ] || return 0
 	need_go
 	[ -n "${vs_builds:-}" ] || vs_places
 	VS_SIM=$vs_builds/bin/vcsim
 	VS_GOVC=$vs_builds/bin/govc
+	VS_PEER=$vs_builds/bin/peer
 	[ -z "${vs_made[vcsim]:-}" ] || return 0
 	mkdir -p "$vs_builds/bin"
 	[ -x "$VS_SIM" ] || note "building the simulator, with Go and its modules"
 	go_modules "$VS_TOP/testsuite/vcsim"
 	(cd "$VS_TOP/testsuite/vcsim" && run_logged "$VS_CACHE/log/vcsim.log" \
 		"building the simulator" "$VS_GO" build -o "$vs_builds/bin/" \
-		. ./govc ./bare) || exit 1
+		. ./govc ./bare ./peer) || exit 1
 	vs_made[vcsim]=1
 }
 
@@ -495,7 +498,7 @@ need_cluster() {
 	need_slurm_source
 	build main
 	build_vcsim
-	export VS_ROOT VS_SIM VS_GOVC VS_TOP VS_BUILD VS_SLURM_SRC
+	export VS_ROOT VS_SIM VS_GOVC VS_PEER VS_TOP VS_BUILD VS_SLURM_SRC
 	export VS_PYTHON=/usr/bin/python3
 	export PYTHONDONTWRITEBYTECODE=1
 }

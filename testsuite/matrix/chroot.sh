@@ -100,7 +100,7 @@ chroot_ready() { # SUITE DIR
 	[ -z "$slurm_tree" ] || slurm_built "$2" "$slurm_tree"
 	tree_into "$2$VS_IN_CHROOT"
 	as_root mkdir -p "$2/var/cache/slurm-vsphere"
-	as_root cp "$VS_SIM" "${VS_SIM%/*}/govc" "${VS_SIM%/*}/bare" \
+	as_root cp "$VS_SIM" "${VS_SIM%/*}/govc" "${VS_SIM%/*}/bare" "${VS_SIM%/*}/peer" \
 		"$2/var/cache/slurm-vsphere/"
 }
 
