@@ -24,6 +24,7 @@
 #include "vcenter/calls/calls_i.h"
 
 #include "fake_curl.h"
+#include "testsuite/unit/scratch.h"
 
 static char *input, *input_end;
 static char password[4096];
@@ -171,7 +172,7 @@ static void ask(struct run *r)
 
 /* ---- the target -------------------------------------------------------------- */
 
-static char file[] = "/tmp/vs-fuzz-XXXXXX";
+static char file[SCRATCH_LEN];
 
 static void clean(void)
 {
@@ -184,8 +185,8 @@ static void put_password(void)
 	size_t len = (size_t)((nl ? nl : input_end) - input);
 	FILE *f;
 
-	if (!strcmp(file + sizeof(file) - 7, "XXXXXX")) {
-		int fd = mkstemp(file);
+	if (!file[0]) {
+		int fd = mkstemp(scratch_path(file, "fuzz"));
 
 		if (fd < 0)
 			abort();

@@ -17,9 +17,10 @@
 #include "svf/rpc/rpc.h"
 #include "util/hostlist.h"
 #include "util/mem.h"
+#include "testsuite/unit/scratch.h"
 
-static char dir[] = "/tmp/vs-fuzz-XXXXXX";
-static char slurm_path[64], vsphere_path[64];
+static char dir[SCRATCH_LEN];
+static char slurm_path[SCRATCH_FILE], vsphere_path[SCRATCH_FILE];
 
 static void clean(void)
 {
@@ -32,7 +33,7 @@ static void prepare(void)
 {
 	if (slurm_path[0])
 		return;
-	if (!mkdtemp(dir))
+	if (!mkdtemp(scratch_path(dir, "fuzz")))
 		abort();
 	snprintf(slurm_path, sizeof(slurm_path), "%s/slurm.conf", dir);
 	snprintf(vsphere_path, sizeof(vsphere_path), "%s/vsphere.conf", dir);

@@ -22,9 +22,11 @@
 #include "plugins/prep/vsphere/device_check.h"
 #include "plugins/prep/vsphere/check_process.h"
 #include "util/mem.h"
+#include "testsuite/unit/scratch.h"
 
-static char dir[] = "/tmp/vs-fuzz-XXXXXX";
-static char id_path[64], ready_path[64], port_dir[64], state_path[64];
+static char dir[SCRATCH_LEN];
+static char id_path[SCRATCH_FILE], ready_path[SCRATCH_FILE];
+static char port_dir[SCRATCH_FILE], state_path[SCRATCH_FILE];
 
 /* No program of whatever name is run here: neither the script, "PATH check", nor
  * slurm-vsphere-port, "PATH check LAYER SPEC...". */
@@ -59,7 +61,7 @@ static void prepare(void)
 {
 	if (id_path[0])
 		return;
-	if (!mkdtemp(dir))
+	if (!mkdtemp(scratch_path(dir, "fuzz")))
 		abort();
 	snprintf(id_path, sizeof(id_path), "%s/slurm_vsphere.id", dir);
 	snprintf(ready_path, sizeof(ready_path), "%s/ready", dir);

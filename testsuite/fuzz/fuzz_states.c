@@ -13,12 +13,13 @@
 #include <sys/stat.h>
 #include "util/log.h"
 #include "scripted_vc.h"
+#include "testsuite/unit/scratch.h"
 
 static const uint8_t *bytes;
 static size_t left;
 static bool refused;
 static unsigned int ups;
-static char file[] = "/tmp/vs-fuzz-XXXXXX";
+static char file[SCRATCH_LEN];
 
 static int spoil(unsigned int call)
 {
@@ -55,7 +56,7 @@ static void clean(void)
 
 static void set_up(void)
 {
-	int fd = mkstemp(file);
+	int fd = mkstemp(scratch_path(file, "fuzz"));
 
 	if (fd < 0 || write(fd, "secret\n", 7) != 7)
 		abort();

@@ -4,10 +4,10 @@
  * test sees real records of the real libslurmfull, without a slurmctld.
  */
 #include "plugins/slurm/compat.h"
-#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "conf_stage.h"
+#include "scratch.h"
 #include "util/mem.h"
 
 #define NODES_MAX 8
@@ -32,15 +32,6 @@ part_record_t *find_part_record(char *name)
 	return NULL;
 }
 
-static int drop(const char *path, const struct stat *st, int type,
-		struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 const char *stage_dir(void)
 {
 	return dir;
@@ -48,12 +39,12 @@ const char *stage_dir(void)
 
 int stage_up(void **state)
 {
-	char template[] = "/tmp/vs-conf-XXXXXX";
+	char template[SCRATCH_LEN];
 	VS_FREE char *password = NULL;
 	FILE *f;
 
 	(void)state;
-	dir = vs_strdup(mkdtemp(template));
+	dir = vs_strdup(mkdtemp(scratch_path(template, "conf")));
 	password = vs_asprintf("%s/password", dir);
 	f = fopen(password, "w");
 	fputs("never-in-a-log\n", f);
@@ -98,7 +89,7 @@ int stage_down(void **state)
 	nparts = 0;
 	memset(parts, 0, sizeof(parts));
 	FREE_NULL_LIST(part_list);
-	nftw(dir, drop, 8, FTW_DEPTH | FTW_PHYS);
+	scratch_remove(dir);
 	free(dir);
 	return 0;
 }

@@ -25,6 +25,7 @@
 #include <cmocka.h>
 
 #include "control_stage.h"
+#include "scratch.h"
 #include "engine/slurm/lookup.h"
 #include "util/json.h"
 #include "util/log.h"
@@ -34,11 +35,11 @@
 
 #define PATIENCE_MS 30000
 
-char stage_dir[] = "/tmp/vs-control-XXXXXX";
-char stage_socket[80];
+char stage_dir[SCRATCH_LEN];
+char stage_socket[SCRATCH_FILE];
 _Atomic size_t stage_big;
 const char *_Atomic stage_report_text[8];
-static char stranger_socket[80];
+static char stranger_socket[SCRATCH_FILE];
 static pid_t munged_pid, stranger_pid;
 static atomic_llong clock_offset_ms, clock_stopped_ms;
 
@@ -216,7 +217,7 @@ pid_t stage_fork(void)
 
 static pid_t run_munged(const char *name, const char *socket)
 {
-	char arg[5][160], path[120], key[64];
+	char arg[5][SCRATCH_FILE + 20], path[SCRATCH_FILE], key[64];
 	char *argv[] = { "munged", "--foreground", "--force", arg[0], arg[1],
 			 arg[2], arg[3], arg[4], NULL };
 	int fd;
@@ -294,7 +295,7 @@ int stage_open(void **state)
 {
 	(void)state;
 	vs_log_to(count_line);
-	if (!mkdtemp(stage_dir) || chmod(stage_dir, 0755))
+	if (!mkdtemp(scratch_path(stage_dir, "control")) || chmod(stage_dir, 0755))
 		return -1;
 	snprintf(stage_socket, sizeof(stage_socket), "%s/munge.sock", stage_dir);
 	munged_pid = run_munged("munge", stage_socket);
@@ -340,7 +341,7 @@ int stage_start(void)
 		.slurm.cluster = cluster,
 	};
 	struct vs_err err = { 0 };
-	char path[80];
+	char path[SCRATCH_FILE];
 	int port = 0;
 	FILE *f;
 

@@ -12,9 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "cmocka_range.h"
+#include "scratch.h"
 #include "util/mem.h"
 
-static char dir[64];
+static char dir[SCRATCH_LEN];
 
 static void put(const char *name, const char *text)
 {
@@ -28,8 +29,7 @@ static void put(const char *name, const char *text)
 static int up(void **state)
 {
 	(void)state;
-	vs_strlcpy(dir, "/tmp/vs-guest-XXXXXX", sizeof(dir));
-	assert_non_null(mkdtemp(dir));
+	assert_non_null(mkdtemp(scratch_path(dir, "guest")));
 	setenv("SLURM_VSPHERE_RUN", dir, 1);
 	return 0;
 }

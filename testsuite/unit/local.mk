@@ -17,6 +17,7 @@ EXTRA_DIST += testsuite/unit/check_stage.h testsuite/unit/cmocka_range.h \
 	testsuite/unit/inv_stage.h testsuite/unit/clone_source_stage.h \
 	testsuite/unit/plan_stage.h \
 	testsuite/unit/plan_world.h testsuite/unit/prefetch_stage.h \
+	testsuite/unit/scratch.h \
 	testsuite/unit/svf_stage.h testsuite/unit/vc_spec_stage.h \
 	testsuite/unit/vmotion_stage.h
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "engine/persist/persist.h"
 #include "engine_stage.h"
+#include "scratch.h"
 
 #define WAITS 200
 
@@ -135,14 +136,14 @@ static void a_job_that_has_begun_again_waits_no_more(void **state)
 /* The file's size is limited to 10 bytes, as a full disk would have it. */
 static void half_an_id_of_a_cluster_is_never_kept(void **state)
 {
-	char dir[] = "/tmp/vs-half-XXXXXX", id[VS_UUID_LEN] = "", again[VS_UUID_LEN];
+	char dir[SCRATCH_LEN], id[VS_UUID_LEN] = "", again[VS_UUID_LEN];
 	struct rlimit was, ten;
 	struct vs_err err = { 0 };
 	VS_FREE char *path = NULL;
 	int rc;
 
 	(void)state;
-	assert_non_null(mkdtemp(dir));
+	assert_non_null(mkdtemp(scratch_path(dir, "half")));
 	path = vs_asprintf("%s/slurm_vsphere.id", dir);
 	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &was);

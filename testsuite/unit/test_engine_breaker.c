@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "engine/persist/persist.h"
 #include "engine_stage.h"
+#include "scratch.h"
 
 #define MINUTE_MS (60 * 1000)
 
@@ -263,12 +264,12 @@ static void one_bad_host_does_not_eat_a_queue(void **st)
 
 static void it_outlives_a_restart(void **st)
 {
-	char dir[] = "/tmp/vs-breaker-XXXXXX", path[64];
+	char dir[SCRATCH_LEN], path[SCRATCH_FILE];
 	VS_FREE char *text = NULL;
 
 	(void)st;
 	opened();
-	assert_non_null(mkdtemp(dir));
+	assert_non_null(mkdtemp(scratch_path(dir, "breaker")));
 	free(core_conf()->state_dir);
 	core_conf()->state_dir = vs_strdup(dir);
 	vs_state_file_urgent();

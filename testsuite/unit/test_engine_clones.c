@@ -5,6 +5,7 @@
 #include "engine/prefetch/prefetch_i.h"
 #include "engine/tasks/tasks_i.h"
 #include "engine_stage.h"
+#include "scratch.h"
 #include "util/time.h"
 
 #define MINUTE 29000000
@@ -300,15 +301,15 @@ static void another_cap_is_in_force_at_once(void **st)
 	assert_null(barred("vm2"));
 }
 
-static char dir[] = "/tmp/vs-clones-XXXXXX";
+static char dir[SCRATCH_LEN];
 
 static void a_restart_forgets_nothing(void **st)
 {
-	char path[64];
+	char path[SCRATCH_FILE];
 	char *text;
 
 	(void)st;
-	assert_non_null(mkdtemp(dir));
+	assert_non_null(mkdtemp(scratch_path(dir, "clones")));
 	begin_with(4, 2, "warm");
 	free(core_conf()->state_dir);
 	core_conf()->state_dir = vs_strdup(dir);

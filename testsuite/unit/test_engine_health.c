@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "engine/persist/persist.h"
 #include "engine_stage.h"
+#include "scratch.h"
 
 static const struct vs_exclusion *sick(void)
 {
@@ -74,13 +75,13 @@ static void a_limit_that_changed_while_nothing_ran_is_seen(void **st)
 	static const struct { int most; bool out; } rows[] = {
 		{ 2, true }, { 3, false }, { 0, false },
 	};
-	char dir[] = "/tmp/vs-host-XXXXXX", path[64];
+	char dir[SCRATCH_LEN], path[SCRATCH_FILE];
 	VS_FREE char *text = NULL;
 
 	(void)st;
 	two_drained();
 	limit(2);
-	assert_non_null(mkdtemp(dir));
+	assert_non_null(mkdtemp(scratch_path(dir, "host")));
 	vs_str_replace(&core_conf()->state_dir, dir);
 	vs_state_file_urgent();
 	vs_state_file_save(&vs_core, now);

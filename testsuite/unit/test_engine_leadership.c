@@ -11,9 +11,10 @@
 #include "engine/tasks/tasks_i.h"
 #include "engine/tasks/tasks.h"
 #include "engine_stage.h"
+#include "scratch.h"
 
 static atomic_bool in_control;
-static char dir[] = "/tmp/vs-term-XXXXXX";
+static char dir[SCRATCH_LEN];
 
 #define SUSPEND_MS 600000
 
@@ -154,7 +155,7 @@ int main(void)
 	int rc;
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	if (!mkdtemp(dir))
+	if (!mkdtemp(scratch_path(dir, "term")))
 		return 1;
 	rc = cmocka_run_group_tests(tests, NULL, NULL);
 	for (size_t i = 0; i < VS_COUNT(files); i++) {

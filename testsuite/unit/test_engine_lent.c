@@ -14,6 +14,7 @@
 #include "engine/state/state.h"
 #include "cmocka_range.h"
 #include "engine_stage.h"
+#include "scratch.h"
 #include "util/json.h"
 
 #define NODES 4000
@@ -234,14 +235,14 @@ static bool never(struct vs_core *c)
 static void orders_that_are_saved_while_the_configuration_changes_are_again(
 	void **state)
 {
-	char dir[] = "/tmp/vs-lent-XXXXXX", file[64];
+	char dir[SCRATCH_LEN], file[SCRATCH_FILE];
 	struct vs_core *c = &vs_core;
 	uint64_t epoch;
 	struct stat st;
 	pthread_t t;
 
 	(void)state;
-	assert_non_null(mkdtemp(dir));
+	assert_non_null(mkdtemp(scratch_path(dir, "lent")));
 	snprintf(file, sizeof(file), "%s/slurm_vsphere.hints", dir);
 	many();
 	free(core_conf()->state_dir);

@@ -5,8 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "engine_stage.h"
+#include "scratch.h"
 
-static char dir[] = "/tmp/vs-novc-XXXXXX";
+static char dir[SCRATCH_LEN];
 static atomic_int answered;		/* 1: well, -1: not */
 static atomic_bool pushed;
 
@@ -80,15 +81,12 @@ int main(void)
 		cmocka_unit_test(a_prolog_is_answered_at_its_timeout_and_no_boot_runs_out),
 	};
 
-	VS_FREE char *lock = NULL;
 	int failed;
 
-	if (!mkdtemp(dir))
+	if (!mkdtemp(scratch_path(dir, "novc")))
 		return 1;
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	lock = vs_asprintf("%s/slurm_vsphere.lock", dir);
-	unlink(lock);
-	rmdir(dir);
+	scratch_remove(dir);
 	return failed;
 }

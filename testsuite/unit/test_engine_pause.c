@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "engine/persist/persist.h"
 #include "engine_stage.h"
+#include "scratch.h"
 #include "util/json.h"
 #include "util/time.h"
 
@@ -278,12 +279,19 @@ static void a_vm_that_no_node_has_stays(void **st)
 
 /* ---- the state file ---------------------------------------------------------- */
 
-static char dir[] = "/tmp/vs_pause_XXXXXX";
+static char dir[SCRATCH_LEN];
+
+static int remove_file(void **st)
+{
+	(void)st;
+	scratch_remove(dir);
+	return 0;
+}
 
 static void saves_to_a_file(void)
 {
-	if (access(dir, F_OK))
-		assert_non_null(mkdtemp(dir));
+	if (!dir[0])
+		assert_non_null(mkdtemp(scratch_path(dir, "pause")));
 	free((char *)core_conf()->state_dir);
 	core_conf()->state_dir = vs_strdup(dir);
 }
@@ -396,5 +404,5 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, remove_file);
 }

@@ -9,6 +9,7 @@
 #include "engine/tasks/tasks_i.h"
 #include "engine/tasks/tasks.h"
 #include "engine_stage.h"
+#include "scratch.h"
 #include "util/name.h"
 #include "util/time.h"
 
@@ -211,7 +212,7 @@ static void vms_on_under_powered_down_nodes_are_counted(void **st)
 
 /* ---- hints ----------------------------------------------------------------- */
 
-static char dir[] = "/tmp/vs-hints-XXXXXX";
+static char dir[SCRATCH_LEN];
 
 static void restart(void)
 {
@@ -240,10 +241,10 @@ static void hints_outlive_a_restart(void **st)
 	const struct vs_exclusion *a;
 	const struct vs_removal_permit *e;
 	struct stat sb;
-	char path[64];
+	char path[SCRATCH_FILE];
 
 	(void)st;
-	assert_non_null(mkdtemp(dir));
+	assert_non_null(mkdtemp(scratch_path(dir, "hints")));
 	hints_on(1);
 	vs_exclude_failed("esx1", "0000:3b:00.0", now + 60000, "it failed");
 	vs_removal_limit.on = true;
@@ -385,7 +386,7 @@ static void a_confirmation_outlives_a_restart(void **st)
 
 static void write_hints(const char *text)
 {
-	char path[64];
+	char path[SCRATCH_FILE];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);
@@ -439,7 +440,7 @@ static void hints_that_are_none_are_left_out(void **st)
 		"{\"avoid\":[{\"host\":\"esx1\",\"pf\":\"\",\"until\":99999999999,\"why\":\"\"}]}",
 		"{\"brake\":{\"on\":true,\"ends\":[{\"vm\":\"a\",\"minute\":\"x\"}]}}",
 	};
-	char path[64];
+	char path[SCRATCH_FILE];
 
 	(void)st;
 	hints_on(1);

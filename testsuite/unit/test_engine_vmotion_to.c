@@ -7,6 +7,7 @@
 #include "engine/maintenance/maintenance_i.h"
 #include "engine/persist/persist.h"
 #include "engine/run/run_i.h"
+#include "scratch.h"
 #include "vmotion_stage.h"
 
 #define MANY 40
@@ -270,7 +271,7 @@ static void what_is_promised_is_done(void **st)
 
 /* ---- over a restart ------------------------------------------------------------- */
 
-static char dir[] = "/tmp/vs-vmotion-XXXXXX";
+static char dir[SCRATCH_LEN];
 
 enum saved { NOT, IN_ITS_TURN, AT_YIELD, AFTER_DOWN };
 
@@ -427,12 +428,12 @@ static void a_hint_of_another_vm_is_not_believed(void **st)
 static int begin_dir(void **st)
 {
 	(void)st;
-	return mkdtemp(dir) ? 0 : -1;
+	return mkdtemp(scratch_path(dir, "vmotion")) ? 0 : -1;
 }
 
 static int end_dir(void **st)
 {
-	char path[64];
+	char path[SCRATCH_FILE];
 
 	(void)st;
 	snprintf(path, sizeof(path), "%s/slurm_vsphere.hints", dir);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "engine/persist/persist.h"
 #include "engine_stage.h"
+#include "scratch.h"
 #include "util/json.h"
 #include "util/time.h"
 
@@ -129,10 +130,10 @@ static void safe_is_when_the_last_job_ends(void **st)
 /* Another process, which has the hints file. */
 static void again(int nodes, int hosts)
 {
-	char dir[] = "/tmp/vs-window-XXXXXX", path[64];
+	char dir[SCRATCH_LEN], path[SCRATCH_FILE];
 	VS_FREE char *text = NULL;
 
-	assert_non_null(mkdtemp(dir));
+	assert_non_null(mkdtemp(scratch_path(dir, "window")));
 	free(core_conf()->state_dir);
 	core_conf()->state_dir = vs_strdup(dir);
 	vs_state_file_urgent();

@@ -9,11 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "cmocka_range.h"
+#include "scratch.h"
 #include <sys/stat.h>
 #include "util/log.h"
 #include "../fuzz/scripted_vc.h"
 
-static char file[] = "/tmp/vs-states-XXXXXX";
+static char file[SCRATCH_LEN];
 
 /* ---- the table --------------------------------------------------------------- */
 
@@ -607,8 +608,8 @@ static int scan(unsigned int call)
 
 static void no_copy_of_the_password_is_left(void **state)
 {
-	char path[] = "/tmp/vs-states-XXXXXX", text[sizeof(masked)];
-	int fd = mkstemp(path);
+	char path[SCRATCH_LEN], text[sizeof(masked)];
+	int fd = mkstemp(scratch_path(path, "states"));
 	struct vs_vc *vc;
 
 	(void)state;
@@ -650,7 +651,7 @@ static int up(void **state)
 	const char *top = getenv("srcdir");
 	VS_FREE char *path = vs_asprintf("%s/testsuite/fuzz/corpus/client/session",
 					 top ? top : ".");
-	int fd = mkstemp(file);
+	int fd = mkstemp(scratch_path(file, "states"));
 
 	(void)state;
 	vs_log_to(quiet);
