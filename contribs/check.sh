@@ -3,7 +3,7 @@
 #
 # check.sh [unit|guest|guests|contribs|vcsim|replay|system|crash|chaos|fuzz|lint|messages|
 #          sanitize|matrix|oldest|packages|upgrade|slurm-testsuite|coverage|mutation|requests|
-#          all]...
+#          quick|all]...
 #          [--seconds N] [--seed S] [--with address|thread] [--whole] [--from COMMIT]
 #          [--release R] [--slurm-source DIR] [--libraries DIR] [--recordings DIR] [--only TEST]
 #
@@ -37,6 +37,9 @@
 # `coverage` says how many lines of src the unit tests run, `mutation` which changes of
 # one operator or statement they would not notice (an hour).
 # `requests` compares what some system tests ask of vCenter with what is kept (5 minutes).
+# `quick` is for a change in one module: what differs from the last commit, or from --from
+# COMMIT, by that module's unit tests, the fast checks of lint and two files of system tests
+# (three minutes).
 # `messages` prints each text of src that people read, for reading.
 # --only runs one program of unit, sanitize or oldest (test_conf), or one file or test of guest,
 # guests, contribs or system (test_jobs.py, test_jobs.py::test_NAME); other parts take no --only.
@@ -67,7 +70,7 @@
 # Each part is a function part_NAME in testsuite/check/NAME.sh. Where one is missing
 # nothing runs: a part that can't be run must not be left out.
 known=(unit guest guests contribs vcsim replay system crash chaos fuzz lint sanitize matrix
-	oldest packages upgrade slurm-testsuite coverage mutation requests messages)
+	oldest packages upgrade slurm-testsuite coverage mutation requests messages quick)
 for p in "${known[@]}"; do
 	[ -f "$VS_TOP/testsuite/check/$p.sh" ] ||
 		die "testsuite/check/$p.sh is missing: nothing was run, take the whole tree"

@@ -36,7 +36,7 @@ run_unit_programs() {
 	local dir=$1 label=$2 part=$3 rooms=${4:-unit fuzz} t log programs=() began=0 tests=0 unit_tests
 	local build=(check-programs) these=()
 	while IFS= read -r t; do
-		[ -z "${only:-}" ] || [ "${t##*/}" = "$only" ] || continue
+		[ -z "${only:-}" ] || [[ " $only " == *" ${t##*/} "* ]] || continue
 		case " $rooms " in *" $(basename "$(dirname "$t")") "*) programs+=("$t") ;; esac
 	done < <(make -s -C "$dir" list-tests)
 	[ ${#programs[@]} -gt 0 ] || [ -z "${only:-}" ] || die "--only $only: $part has no program of that name"
