@@ -244,10 +244,22 @@ def test_the_demo_refuses_what_it_does_not_know(tmp_path, words, says):
     assert (r.returncode, r.stderr) == (1, f"demo.sh: {says}\n")
 
 
+# ---- the time server of the guests ---------------------------------------------------
+
+def test_an_answer_has_the_time_and_belongs_to_its_request(monkeypatch):
+    monkeypatch.setattr(ntp.time, "time", lambda: 1e9 + 0.5)
+    said = ntp.answer(b"\x23" + b"\0" * 39 + b"mystamp!")
+    assert len(said) == 48 and said[0] & 7 == 4 and said[1] == 1
+    assert said[24:32] == b"mystamp!"
+    now = (10**9 + 2208988800).to_bytes(4, "big") + b"\x80\0\0\0"
+    assert said[32:40] == said[40:48] == now
+
+
 # ---- the page that quotes what is said ---------------------------------------------
 
 sys.path.append(str(TOP / "testsuite/guests"))
 
+import ntp                                  # noqa: E402
 import texts                                # noqa: E402
 
 PAGE = """# Trouble
