@@ -14,6 +14,8 @@ def make_cluster():
     c = GuestCluster(nodes=2, vfs=2)
     # A registration misses a batch script that began this long before it, and 10 s.
     c.slurm["BatchStartTimeout"] = 20
+    # For 11 times (this and 1 s) slurmctld tries to end a job in a VM that is off.
+    c.slurm["TCPTimeout"] = 4
     return c
 
 
