@@ -25,6 +25,7 @@ def served(cluster):
 
 
 def is_requeued(cluster, job):
-    """It waits again, and slurmctld has ended all of its last run."""
+    """It waits again, slurmctld has ended all of its last run, and says what it waits for."""
     return cluster.job(job).get("Restarts") == "1" and \
-        cluster.squeue(job, "%T") == "PENDING" and cluster.squeue(job) != "None"
+        cluster.squeue(job, "%T") == "PENDING" and \
+        cluster.squeue(job) not in ("None", "Prolog", "Cleaning")

@@ -31,7 +31,8 @@ def cluster():
 def is_requeued(cluster, job):
     """And slurmctld has ended all of its last run."""
     return cluster.job(job).get("Restarts") == "1" and \
-        cluster.squeue(job, "%T") == "PENDING" and cluster.squeue(job) != "None"
+        cluster.squeue(job, "%T") == "PENDING" and \
+        cluster.squeue(job) not in ("None", "Prolog", "Cleaning")
 
 
 def test_a_vm_that_was_powered_off_under_a_job_of_two_nodes(cluster):
