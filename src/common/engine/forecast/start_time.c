@@ -465,8 +465,9 @@ size_t vs_forecast_surplus(struct vs_core *c, const struct vs_requesting_job *a,
 			   size_t *left)
 {
 	struct vs_forecast *w = &vs_forecast;
-	VS_FREE size_t *count = vs_calloc(3 * w->nkinds + 1, sizeof(*count));
+	VS_FREE size_t *count = vs_calloc(4 * w->nkinds + 1, sizeof(*count));
 	size_t *most = count + w->nkinds, *all = most + w->nkinds, sum = 0;
+	size_t *leader = all + w->nkinds;
 	const size_t *need;
 
 	vs_assert_locked();
@@ -477,7 +478,7 @@ size_t vs_forecast_surplus(struct vs_core *c, const struct vs_requesting_job *a,
 	need = count_kinds(c, ids, n);
 	shared_renew(c);
 	for (size_t k = 0; k < w->nkinds; k++) {
-		size_t lead = leader_of(w, k, need);
+		size_t lead = leader[k] = leader_of(w, k, need);
 		size_t one = need[k] ? kind_spare(c, a, k) : 0;
 
 		most[lead] = one > most[lead] ? one : most[lead];
@@ -488,7 +489,7 @@ size_t vs_forecast_surplus(struct vs_core *c, const struct vs_requesting_job *a,
 
 		if (!vs_node_at(c, ids[i]) || avail[i] == VS_AVAIL_NONE)
 			continue;
-		lead = leader_of(w, (size_t)c->kept[ids[i]].profile, need);
+		lead = leader[c->kept[ids[i]].profile];
 		if (!most[lead])
 			avail[i] = VS_AVAIL_NONE;
 		count[lead]++;
