@@ -22,6 +22,7 @@ SENT = "cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts"
 # UCX 1.13 takes the kind of a UD packet from a field that mlx5 alone fills, and drops what
 # soft-RoCE receives (uct_ud_iface_check_grh). It needs UD to connect RC.
 SOFT_ROCE = "UCX_UD_ETH_DGID_CHECK=n"
+ANY = "OMPI_MCA_opal_common_ucx_tls=any OMPI_MCA_opal_common_ucx_devices=any"
 PACKETS = (1 << 20) * 4 // 4096     # of mpi_sum.c's message, at the largest MTU of RDMA
 
 
@@ -44,10 +45,10 @@ def sent(cluster):
     return [int(cluster.shell(n)(SENT)) for n in NODES]
 
 
-def test_the_user_guides_mpi_script_sums_over_the_rdma_device(cluster):
+def run_mpi(cluster, script):
+    """Runs a batch script with mpi_sum on both VMs. Returns what each RDMA device sent."""
     cluster.wait_done(cluster.submit("true\n", "-N2"), BOOT_S + 120)
     before = sent(cluster)
-    script = guide.block_with("user-guide", "export UCX_TLS=")
     job = cluster.submit(script, "-D", "/opt", f"--export=ALL,{SOFT_ROCE}")
     cluster.wait_state(job, ("COMPLETED", "FAILED"), 200)
     out = cluster.text_of(job)
@@ -57,7 +58,21 @@ def test_the_user_guides_mpi_script_sums_over_the_rdma_device(cluster):
     assert sorted(r for r, _, _ in ranks) == ["0", "1"], out
     assert sorted(host for _, host, _ in ranks) == list(NODES), out
     assert {total for _, _, total in ranks} == {"30"}, out
+    return more
+
+
+def test_the_user_guides_mpi_script_sums_over_the_rdma_device(cluster):
+    more = run_mpi(cluster, guide.block_with("user-guide", "export UCX_TLS="))
     assert min(more) >= PACKETS // 2, f"MPI's messages have not used the RDMA device: {more}"
+
+
+def test_the_same_script_over_tcp_sends_none_of_these_packets(cluster):
+    """The device's counter tells one from the other. Open MPI has to be told that UCX may
+    use TCP; with the script as it is, it ends the job."""
+    script = guide.block_with("user-guide", "export UCX_TLS=")
+    over_tcp = script.replace("UCX_TLS=rc,sm,self", "UCX_TLS=tcp,self UCX_NET_DEVICES=all " + ANY)
+    assert over_tcp != script
+    assert max(run_mpi(cluster, over_tcp)) == 0
 
 
 def test_the_health_pair_measures_with_the_real_perftest(cluster):
