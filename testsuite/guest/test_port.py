@@ -52,7 +52,8 @@ def test_a_roce_card_that_is_not_right_is_told_of(guest, kind):  # noqa: F811
     env, info, code, words = KINDS[kind]
     guest.env.update(env)
     guest.info.update(info)
-    failed(guest, guest.boot(), code, *words)
+    failed(guest, guest.boot(), code, *words,
+           state="bad-template" if kind == "no tool" else "failed")
 
 
 @pytest.mark.parametrize("kind", IB_KINDS)
