@@ -195,7 +195,7 @@ static void *probe(void *arg)
 	while (!atomic_load(&over)) {
 		int64_t began = now_us(), took_us;
 
-		vs_core_api_get()->asks(0);
+		vs_core_api_get()->asks(0, VS_QUERY_OTHER);
 		took_us = now_us() - began;
 		if (took_us > waited_us)
 			waited_us = took_us;
