@@ -18,6 +18,7 @@ vs_job_details_t details;
 bitstr_t *bits;
 
 vs_list_t job_list, resv_list;
+time_t last_resv_update;
 bitstr_t *avail_node_bitmap, *idle_node_bitmap;
 
 /* ---- stock cons_tres: the cheapest idle nodes, as many as it may ---------------- */

@@ -275,6 +275,40 @@ static void nor_is_it_forgotten_that_vfs_alone_are_lacking(void **state)
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, stage_up, stage_down)
+static size_t reservations;
+
+static void core_reserved(const struct vs_reservation *r, size_t n)
+{
+	(void)r;
+	reservations = n;
+}
+
+/* All within a second, which is the unit of Slurm's mark of a change. */
+static void a_reservation_that_ends_within_its_first_second_is_forgotten(void **state)
+{
+	slurmctld_resv_t resv = { .node_bitmap = bits };
+	time_t now;
+
+	(void)state;
+	w.api.reserved = core_reserved;
+	resv_list = list_create(NULL);
+	do {
+		now = time(NULL);
+		resv.start_time = now + 3600;
+		resv.end_time = now + 7200;
+		list_append(resv_list, &resv);
+		last_resv_update = now;
+		assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+		assert_int_equal(reservations, 1);
+		bit_set_all(bits);
+		list_flush(resv_list);
+		last_resv_update = now;
+		assert_int_equal(ask(SELECT_MODE_WILL_RUN, 2, 2, 2), 0);
+		bit_set_all(bits);
+	} while (time(NULL) != now);
+	assert_int_equal(reservations, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +322,7 @@ int main(void)
 		T(the_core_is_told_how_the_job_ranks),
 		T(a_qos_that_preempts_ranks_first),
 		T(stocks_own_later_stays),
+		T(a_reservation_that_ends_within_its_first_second_is_forgotten),
 		T(a_node_that_cannot_be_served_now_may_be_the_first_later),
 		T(stock_looks_ahead_once_where_no_other_vm_gives_vfs),
 		T(nor_is_it_forgotten_that_vfs_alone_are_lacking),

@@ -73,7 +73,8 @@ static int note(void *x, void *arg)
 	return 0;
 }
 
-/* Once a second: which of their nodes have jobs changes as well. */
+/* Once a second, as which of their nodes have jobs changes too. In a second in which
+ * Slurm changes them, at each query: its own mark of a change is in seconds. */
 static void reservations_tell(const struct vs_core_api *core)
 {
 	static time_t told;
@@ -81,7 +82,7 @@ static void reservations_tell(const struct vs_core_api *core)
 	struct reservations all = { 0 };
 	time_t now = time(NULL);
 
-	if (told == now || !resv_list)
+	if ((told == now && last_resv_update < told) || !resv_list)
 		return;
 	told = now;
 	list_for_each(resv_list, note, &all);
