@@ -57,6 +57,7 @@
 #pragma weak part_list
 #pragma weak resv_list
 #pragma weak last_job_update
+#pragma weak last_resv_update
 #pragma weak slurmctld_config
 #pragma weak slurmctld_diag_stats
 #pragma weak avail_feature_list
