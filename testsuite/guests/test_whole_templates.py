@@ -63,12 +63,15 @@ def serves(c):
     return c.shell("vm001")
 
 
-def test_a_template_without_nss_myhostname_says_so():
+def test_a_template_without_nss_myhostname_serves_with_debians_munge():
+    """munged can't look up its own name: 0.5.15 warns, and others end (testsuite/guest)."""
     def change(disk):
         text = disk.read("/etc/nsswitch.conf").replace(" myhostname", "")
         disk.text(text, "/etc/nsswitch.conf")
     with one_guest(change) as c:
-        fails(c, "the template lacks nss-myhostname")
+        shell = serves(c)
+        assert "myhostname" not in shell("grep hosts: /etc/nsswitch.conf")
+        assert 'Failed to lookup origin "vm001"' in shell("journalctl -b -u munge")
 
 
 def test_a_template_without_a_munge_key_says_so():
