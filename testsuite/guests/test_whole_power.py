@@ -27,10 +27,10 @@ def warm(cluster):
 
 def requeued(cluster, node, case, mishap):
     """A job of both nodes runs when mishap() comes to one of them; it is requeued."""
-    job = cluster.submit("srun touch /tmp/first\nsleep 3600\n", "-N2", "--requeue")
     shell = cluster.shell(node)
+    shell("rm -f /tmp/first")       # a case before left it on the other node
+    job = cluster.submit("srun touch /tmp/first\nsleep 3600\n", "-N2", "--requeue")
     wait_for("the job runs", 90, lambda: shell("test -e /tmp/first; echo $?") == "0\n")
-    shell("rm /tmp/first")
     mishap()
     wait_for("the job is requeued", 300, lambda: trouble.is_requeued(cluster, job))
     texts.check(cluster, case, job, node)
