@@ -283,8 +283,8 @@ class Told:
         assert not json_out
         return self.said[1]
 
-    def node(self, _):
-        return {"Reason": self.said[2]}
+    def must(self, *_):
+        return self.said[2] + "\n"
 
 
 @pytest.fixture

@@ -20,7 +20,9 @@ def told(cluster, job=None, node=None):
         texts["svf why"] = cluster.svf("why", str(job), json_out=False).strip()
         texts["squeue %r"] = cluster.squeue(job)
     if node is not None:
-        texts["node's Reason"] = cluster.node(node).get("Reason", "none")
+        # scontrol's fields can't be told from a reason that has a Key=Value
+        texts["node's Reason"] = cluster.must(
+            "sinfo", "-h", "-N", "-n", node, "-o", "%E").splitlines()[0].strip()
     return texts
 
 
