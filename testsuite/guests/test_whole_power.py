@@ -8,6 +8,7 @@ import texts
 import trouble
 from daemons import wait_for
 from guest_cluster import GuestCluster
+from stages import is_requeued
 
 
 def make_cluster():
@@ -32,7 +33,7 @@ def requeued(cluster, node, case, mishap):
     job = cluster.submit("srun touch /tmp/first\nsleep 3600\n", "-N2", "--requeue")
     wait_for("the job runs", 90, lambda: shell("test -e /tmp/first; echo $?") == "0\n")
     mishap()
-    wait_for("the job is requeued", 300, lambda: trouble.is_requeued(cluster, job))
+    wait_for("the job is requeued", 300, lambda: is_requeued(cluster, job))
     texts.check(cluster, case, job, node)
     cluster.must("scancel", str(job))
 

@@ -8,6 +8,7 @@ import texts
 import trouble
 from daemons import wait_for
 from guest_cluster import GuestCluster
+from stages import is_requeued
 
 
 def make_cluster():
@@ -25,7 +26,7 @@ def drained_before_a_job(cluster, node, case):
     """A job on the node is requeued by its prolog, and has run nothing there."""
     job = cluster.submit("touch /tmp/ran\n", "-N1", "-w", node)
     wait_for("the node is drained and the job requeued", 90, lambda: (
-        "DRAIN" in cluster.node(node)["State"] and trouble.is_requeued(cluster, job)))
+        "DRAIN" in cluster.node(node)["State"] and is_requeued(cluster, job)))
     assert cluster.shell(node)("test -e /tmp/ran; echo $?") == "1\n"
     texts.check(cluster, case, job, node)
     cluster.must("scancel", str(job))

@@ -22,10 +22,3 @@ def served(cluster):
     for job in cluster.run("squeue", "-h", "-o", "%A").stdout.split():
         cluster.run("scancel", job)     # of a case that failed
     serve(cluster)
-
-
-def is_requeued(cluster, job):
-    """It waits again, slurmctld has ended all of its last run, and says what it waits for."""
-    return cluster.job(job).get("Restarts") == "1" and \
-        cluster.squeue(job, "%T") == "PENDING" and \
-        cluster.squeue(job) not in ("None", "Prolog", "Cleaning")

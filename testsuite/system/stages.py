@@ -19,6 +19,12 @@ def wait_saved(c, job, node):
                  f.stat().st_mtime_ns > began)
 
 
+def is_requeued(c, job):
+    """It waits again, slurmctld has ended all of its last run, and says what it waits for."""
+    return c.job(job).get("Restarts") == "1" and c.squeue(job, "%T") == "PENDING" and \
+        c.squeue(job) not in ("None", "Prolog", "Cleaning")
+
+
 def off(c, *names):
     """These nodes are powered down, and their VMs are off; no names: nothing."""
     if not names:

@@ -6,10 +6,8 @@ with booted machines."""
 import pathlib
 import sys
 
-import pytest
-
 from cluster import Cluster, wait_for
-from stages import Held
+from stages import Held, is_requeued
 from worlds import world
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "guests"))
@@ -17,22 +15,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "guests"))
 import texts        # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    c = Cluster(nodes=2, inventory=world(hosts=2, vfs=1))
-    try:
-        c.start()
-        c.wait_ready()
-        yield c
-    finally:
-        c.remove()
-
-
-def is_requeued(cluster, job):
-    """And slurmctld has ended all of its last run."""
-    return cluster.job(job).get("Restarts") == "1" and \
-        cluster.squeue(job, "%T") == "PENDING" and \
-        cluster.squeue(job) not in ("None", "Prolog", "Cleaning")
+def make_cluster():
+    return Cluster(nodes=2, inventory=world(hosts=2, vfs=1))
 
 
 def test_a_vm_that_was_powered_off_under_a_job_of_two_nodes(cluster):
