@@ -107,7 +107,7 @@ vhpc_toolkit=
 parts=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	-h | --help) sed -n '4,23s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	-h | --help) say_help; exit 0 ;;
 	--release)
 		release=${2:-}
 		[ -n "$release" ] || die "--release needs one of testsuite/matrix/releases"

@@ -208,7 +208,7 @@ guests_named=
 for a in "${words[@]:-all}"; do
 	case $a in
 	all) parts+=(unit guest contribs vcsim replay system crash chaos lint guests) ;;
-	-h | --help) awk 'NR > 3 { if (!/^#/ || /^# shellcheck/) exit; sub(/^# ?/, ""); print }' "$0"; exit 0 ;;
+	-h | --help) say_help; exit 0 ;;
 	*)
 		[ "$a" != guests ] || guests_named=1
 		is_known "$a" ||

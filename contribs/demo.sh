@@ -22,7 +22,7 @@ case ${1:-} in
 	[ -d "$VS_CACHE/demos" ] || { say "no demo is kept up"; exit 0; }
 	exec env VS_TOP="$VS_TOP" PYTHONDONTWRITEBYTECODE=1 \
 		/usr/bin/python3 "$VS_TOP/testsuite/demo/demo.py" --stop "$VS_CACHE" ;;
--h | --help) sed -n '4,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+-h | --help) say_help; exit 0 ;;
 *) die "unknown option '$1': --keep, --stop or --guests qemu is expected" ;;
 esac
 [ $# -le 1 ] || die "one option at most is expected"

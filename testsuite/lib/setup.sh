@@ -108,6 +108,10 @@ declare -A vs_made=()
 say() { printf '%s\n' "$*"; }
 note() { printf '%s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+# The script's own comment, from its fourth line to the first that is for others.
+say_help() {
+	awk 'NR > 3 { if (!/^#/ || /^# shellcheck/) exit; sub(/^# ?/, ""); print }' "$0"
+}
 
 # Run a command as root.
 as_root() {
