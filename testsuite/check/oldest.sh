@@ -27,7 +27,7 @@ oldest_curl() { # SOURCE PREFIX
 
 # Sets oldest_prefix; builds once for each pair of sources.
 oldest_libraries() {
-	local want has dir name
+	local want has name
 	for name in json-c/json_object.c curl/configure.ac; do
 		[ -e "$libraries_given/$name" ] ||
 			die "oldest: $libraries_given/$name is missing: unpack the sources of ${oldest_versions[*]} as DIR/json-c and DIR/curl"

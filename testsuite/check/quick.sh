@@ -5,7 +5,8 @@
 # that answer in seconds, and two files of system tests; quick.table, beside this, says
 # which. A test that was changed itself runs too.
 #
-# Rules: it says what it ran for which files, and fails if it found nothing to run.
+# Rules: it says what it ran; where no changed file has a test, that only the tree was
+# checked.
 # shellcheck disable=SC2154,SC2034 # the caller's
 
 quick_lint=(structure words documents messages spelling house_rules)
@@ -41,18 +42,15 @@ quick_programs() { # PATTERN...: the programs of these names
 
 # Sets patterns, files and more of what the changed files ask for.
 quick_sort() {
-	local f row
+	local f row part
 	while IFS= read -r f; do
 		case $f in
 		src/*)
 			row=$(quick_row "$f")
-			read -ra row <<<"${row/:/ :}"
-			local half=patterns
-			for f in "${row[@]}"; do
-				if [ "$f" = : ]; then half=files
-				elif [ $half = files ]; then files+=("test_$f.py")
-				else patterns+=("$f"); fi
-			done ;;
+			read -ra part <<<"${row%%:*}"
+			patterns+=("${part[@]}")
+			read -ra part <<<"${row#*:}"
+			for f in "${part[@]}"; do files+=("test_$f.py"); done ;;
 		testsuite/unit/test_*.c) f=${f##*/test_}; patterns+=("${f%.c}") ;;
 		testsuite/system/test_*.py) changed+=("${f##*/}") ;;
 		testsuite/contribs/test_*.py | testsuite/guest/test_*.py)
@@ -63,10 +61,11 @@ quick_sort() {
 }
 
 part_quick() {
-	local patterns=() files=() changed=() others=() programs only began=$SECONDS f c
+	local patterns=() files=() changed=() others=() list programs only began=$SECONDS f c
 	say "== quick"
 	need_packages "${VS_PACKAGES_BUILD[@]}" "${VS_PACKAGES_RUN[@]}" "${VS_PACKAGES_LINT[@]}"
-	quick_sort < <(quick_changed | sort -u)
+	list=$(quick_changed) || exit 1
+	quick_sort < <(sort -u <<<"$list")
 	need_slurm_source
 	build main
 	programs=$(quick_programs "${patterns[@]}" | sort -u | tr '\n' ' ')
