@@ -96,8 +96,15 @@ void vs_env_budget(struct vs_core *c, struct vs_place_env *env);
 
 /* availability.c: could it be served now; what is kept of each node */
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n);
-/* What is known of it, brought up to date. */
-const struct vs_node_summary *vs_node_summary_get(struct vs_core *c, int id);
+/* What is known of it, brought up to date. Inline: asked for all nodes at once. */
+void vs_node_summary_renew(struct vs_core *c, struct vs_node *n);
+static inline const struct vs_node_summary *
+vs_node_summary_get(struct vs_core *c, int id)
+{
+	if (c->kept[id].epoch != c->facts_epoch)
+		vs_node_summary_renew(c, &c->nodes[id]);
+	return &c->kept[id];
+}
 /* Moves when a fact of the node may have changed; never 0. */
 uint64_t vs_node_summary_version(const struct vs_core *c, int id);
 /* Why no new job may have this node, NULL: it may. Lives until a node is

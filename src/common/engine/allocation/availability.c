@@ -70,10 +70,11 @@ static enum vs_avail alone(struct vs_core *c, struct vs_node *n, bool *place)
 		VS_AVAIL_TO_CREATE;
 }
 
-static void kept_renew(struct vs_core *c, struct vs_node *n)
+void vs_node_summary_renew(struct vs_core *c, struct vs_node *n)
 {
 	bool place;
 
+	vs_assert_locked();
 	n->kept->avail = alone(c, n, &place);
 	n->kept->place = place;
 	if (n->kept->avail != VS_AVAIL_NONE)
@@ -85,18 +86,9 @@ static void kept_renew(struct vs_core *c, struct vs_node *n)
 
 enum vs_avail vs_node_avail(struct vs_core *c, struct vs_node *n)
 {
-	vs_assert_locked();
-	kept_renew(c, n);
+	vs_node_summary_renew(c, n);
 	return n->kept->place && !vs_capacity_count(c, n) ? VS_AVAIL_NONE :
 		n->kept->avail;
-}
-
-const struct vs_node_summary *vs_node_summary_get(struct vs_core *c, int id)
-{
-	vs_assert_locked();
-	if (c->kept[id].epoch != c->facts_epoch)
-		kept_renew(c, &c->nodes[id]);
-	return &c->kept[id];
 }
 
 uint64_t vs_node_summary_version(const struct vs_core *c, int id)

@@ -275,9 +275,7 @@ static bool only_room_lacks(struct vs_core *c, const int *ids, size_t n,
 
 		if (!vs_node_at(c, ids[i]))
 			return false;
-		k = &c->kept[ids[i]];
-		if (k->epoch != c->facts_epoch)
-			k = vs_node_summary_get(c, ids[i]);
+		k = vs_node_summary_get(c, ids[i]);
 		if (k->avail == VS_AVAIL_NONE || (size_t)k->profile != kind)
 			return false;
 	}
