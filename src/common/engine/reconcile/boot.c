@@ -69,10 +69,8 @@ static void try_elsewhere(struct vs_core *c, struct vs_node *n,
 	if (n->boot.host[0]) {
 		vs_exclude_failed(n->boot.host, n->boot.pf, now_ms, why);
 		vs_breaker_cleared(n->boot.host, n->name);
-		vs_node_force_release(n, why);
-		return;
 	}
-	if (template_failed(vm)) {
+	if (n->boot.host[0] || template_failed(vm)) {
 		vs_node_force_release(n, why);
 		return;
 	}
