@@ -15,7 +15,8 @@
 #   reconcile  calls while nothing is wanted, at 4,000 VMs; svf hosts (2 min)
 #   all        all of them, one after the other
 #
-# Each line: name value unit bar pass|fail; lines with # tell how it came about.
+# Each line: name value unit bar pass|fail; lines with # tell how it came about, the first
+# and the last of a part when it ran, of which commit, and beside which load.
 # On a machine that has other work the figures are that work's. Does its own set-up as
 # demo.sh does. Exit 0 only if every bar was met. --vhpc-toolkit: the directory of its
 # source, without which peers leaves it out. --release: against the daemons of another
@@ -76,7 +77,8 @@ need_vhpc_toolkit() { # DIR
 # One part; whatever fails, the rest of it is measured too.
 measure() { # PART
 	local p rc=0
-	say "# $1: $(nproc) processors, load $(cut -d' ' -f1 /proc/loadavg), Slurm ${slurm_version#* }"
+	# testsuite/bench/bench_table.py reads this line and that of the end.
+	say "# $1: started $(date +%F), commit $commit, $(nproc) processors, load $(load), Slurm ${slurm_version#* }"
 	for p in $(row "$1" 3); do
 		case $p in
 		place) "$VS_BUILD/testsuite/bench/place" ${seed:+"$seed"} || rc=1 ;;
@@ -84,8 +86,11 @@ measure() { # PART
 		*) "$VS_BUILD/testsuite/bench/$p" 2>/dev/null || rc=1 ;;
 		esac
 	done
+	say "# $1: ended, load $(load)"
 	return $rc
 }
+
+load() { cut -d' ' -f1 /proc/loadavg; }
 
 in_release() { # RELEASE PART...
 	local release=$1 suite dir slurm_tree=
@@ -144,6 +149,7 @@ done
 [ -z "$vhpc_toolkit" ] || need_vhpc_toolkit "$vhpc_toolkit" >&2
 unlock_cache
 slurm_version=$(slurmctld -V)
+commit=$(git -C "$VS_TOP" describe --always --dirty --abbrev=8 --exclude='*' 2>/dev/null) || commit=unknown
 failed=0
 for part in "${parts[@]}"; do
 	measure "$part" || failed=1

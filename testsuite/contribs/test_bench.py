@@ -171,22 +171,61 @@ def test_what_cannot_be_measured_does_not_keep_the_rest_back(lines):
 
 # ---- the table ----------------------------------------------------------------
 
-PAGE = ("before\n\n" + bench_table.BEGIN +
-        "| `old` | 3 s | ≤ 4 | pass | on two cores |\n"
-        "| `left` | 1 s | ≤ 4 | pass | |\n\nafter | text\n")
+PAGE = ("before\n\n" + bench_table.BEGIN_RUNS +
+        "| `start` | 2025-01-01 | 01234567 | 4 | 9, 9 | 22.05.8 |\n"
+        "| `idle` | 2025-01-01 | 01234567 | 4 | 9, 9 | 22.05.8 |\n\nbetween\n\n" +
+        bench_table.BEGIN +
+        "| `old` | start | 3 s | ≤ 4 | pass | on two cores |\n"
+        "| `left` | idle | 1 s | ≤ 4 | pass | |\n\nafter | text\n")
+
+PRINTED = """\
+# start: started 2026-11-29, commit 89abcdef-dirty, 2 processors, load 0.30, Slurm 24.11.5
+# a remark
+old 5.25e+00 s 4 fail
+new 20 ratio >=15 pass
+bench.sh: x could not be measured
+# start: ended, load 1.20
+"""
 
 
-def test_the_table_takes_new_figures_and_keeps_remarks_and_the_rest():
-    found = bench_table.figures(
-        "# start: 2 processors\nold 5.25e+00 s 4 fail\nnew 20 ratio >=15 pass\n"
-        "bench.sh: x could not be measured\n")
-    assert bench_table.renewed(PAGE, found) == (
-        "before\n\n" + bench_table.BEGIN +
-        "| `old` | 5.25 s | ≤ 4 | **fail** | on two cores |\n"
-        "| `left` | 1 s | ≤ 4 | pass | |\n"
-        "| `new` | 20 ratio | ≥ 15 | pass | |\n\nafter | text\n")
+def test_the_tables_take_new_figures_and_keep_remarks_and_the_rest():
+    assert bench_table.renewed(PAGE, PRINTED) == (
+        "before\n\n" + bench_table.BEGIN_RUNS +
+        "| `start` | 2026-11-29 | 89abcdef-dirty | 2 | 0.30, 1.20 | 24.11.5 |\n"
+        "| `idle` | 2025-01-01 | 01234567 | 4 | 9, 9 | 22.05.8 |\n\nbetween\n\n" +
+        bench_table.BEGIN +
+        "| `old` | start | 5.25 s | ≤ 4 | **fail** | on two cores |\n"
+        "| `left` | idle | 1 s | ≤ 4 | pass | |\n"
+        "| `new` | start | 20 ratio | ≥ 15 | pass | |\n\nafter | text\n")
 
 
-def test_the_page_has_the_table():
+def test_a_part_that_came_to_no_end_has_no_run():
+    cut = PRINTED[:PRINTED.index("# start: ended")]
+    assert bench_table.runs(cut) == {}
+    assert list(bench_table.runs(PRINTED)) == ["start"]
+
+
+@pytest.mark.parametrize("text, names", [
+    ("a 1.9 s 4 pass", ["a"]), ("a 2.1 s 4 pass", []), ("a 0 calls 0 pass", []),
+    ("a 31 ratio >=15 pass", ["a"]), ("a 29 ratio >=15 pass", []),
+])
+def test_a_bar_twice_as_far_as_its_figure_is_named(text, names):
+    assert bench_table.loose(text) == names
+
+
+def test_bench_sh_prints_the_lines_that_the_tables_read():
+    script = BENCH.read_text()
+    printed = re.findall(r'say "(# \$1: .*)"', script)
+    assert len(printed) == 2
+    values = {"$1": "start", "$(date +%F)": "2026-11-29", "$commit": "89abcdef",
+              "$(nproc)": "2", "$(load)": "0.30", "${slurm_version#* }": "22.05.8"}
+    for line in printed:
+        for name, value in values.items():
+            line = line.replace(name, value)
+        assert bench_table.STARTED.fullmatch(line) or \
+            bench_table.ENDED.fullmatch(line), line
+
+
+def test_the_page_has_the_tables():
     text = (TOP / "doc/performance.md").read_text()
-    assert bench_table.renewed(text, {}) == text
+    assert bench_table.renewed(text, "") == text
