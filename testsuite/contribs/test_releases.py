@@ -138,7 +138,7 @@ in_chroot() {
 }
 VS_TOP=$T/top
 mkdir -p "$VS_TOP/testsuite/matrix" "$VS_CACHE"
-printf '# release suite kind\\n22.05 home must\\n24.11 away must\\n25.05 away given\\n26.05 far try\\n' \
+printf '# release suite kind\\n22.05 home must\\n24.11 away must\\n25.05 away given\\n26.05 far try near\\n' \
 	>"$VS_TOP/testsuite/matrix/releases"
 """
 
@@ -213,6 +213,7 @@ def test_a_release_without_source_is_said_not_to_have_run(matrix):
     # it may be left out of all of them, but was asked for
     assert out[-1] == "0 1"
     assert last == "matrix: ran: none; not run: 26.05\n"
+    assert "the archive of far has no source" in "\n".join(out)
 
 
 def test_a_release_that_must_run_fails_without_source(matrix):
@@ -229,6 +230,9 @@ def test_a_release_built_from_a_directory_is_said_to_be(matrix, tmp_path):
     assert last == ("matrix: ran: Slurm 26.05.3 built from source "
                     "(7 passed, 0 failed)\n")
     assert (tmp_path / "built").read_text() == f"built {given}\n"
+    # A source is built in the suite of the row's last column.
+    assert (tmp_path / "recorded").read_text().endswith(
+        "/chroot/near-26.05/var/cache/slurm-vsphere/results\n")
 
 
 def test_a_release_that_no_distribution_has_waits_for_its_source(matrix, tmp_path):

@@ -4,10 +4,15 @@
 # The rows of the file releases, beside this one. Sourced after setup.sh by who has
 # only_release and slurm_given, what --release and --slurm-source said, or nothing.
 
-# The rows of testsuite/matrix/releases, or the one of --release.
+# The rows of testsuite/matrix/releases, or the one of --release: release, suite and kind.
+# The suite is that of the fourth column where a source of the release is given.
 release_rows() {
-	awk -v only="${only_release:-}" '!/^#/ && NF && (only == "" || $1 == only)' \
-		"$VS_TOP/testsuite/matrix/releases"
+	local release suite kind built_in
+	while read -r release suite kind built_in; do
+		[ -z "$built_in" ] || [ -z "$(tree_for "$release")" ] || suite=$built_in
+		say "$release $suite $kind"
+	done < <(awk -v only="${only_release:-}" '!/^#/ && NF && (only == "" || $1 == only)' \
+		"$VS_TOP/testsuite/matrix/releases")
 }
 
 # The source given with --slurm-source that is of this release; slurm_given has one in
