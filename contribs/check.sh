@@ -122,6 +122,7 @@ finish() {
 	trap - EXIT
 	[ -z "$copy" ] || rm -rf "$copy"
 	nothing_left
+	say_times
 	say_unsteady
 	if [ "$(grep -c . "$results/ran" 2>/dev/null)" != 1 ]; then
 		cat "$results/ran" 2>/dev/null || true

@@ -301,6 +301,45 @@ say "$passed $failed"
     assert "never said" not in lines
 
 
+def test_the_time_of_each_part_is_said(shell):
+    """unit computes for a second in a program of its own, lint waits for one."""
+    rc, out, err = shell(PARTS + """
+part_unit() { timeout 60 python3 -c 'import time
+while time.process_time() < 1: pass'; ok; }
+part_lint() { sleep 2; ok; }
+part_replay() { kill -9 $BASHPID; }
+parts=(unit lint replay)
+side_by_side
+say_times
+""", TOP=str(TOP))
+    assert rc == 0, err
+    rows = [ln.split() for ln in out.splitlines() if ln.startswith("time: ")]
+    assert rows[0] == ["time:", "part", "wall", "processor"]
+    took = {r[1]: (int(r[2]), int(r[4])) for r in rows[1:]}
+    assert sorted(took) == ["lint", "unit"]
+    assert took["unit"][1] >= 1 and took["unit"][0] < 60
+    assert took["lint"][1] == 0 and took["lint"][0] >= 2
+    walls = [int(r[2]) for r in rows[1:]]
+    assert walls == sorted(walls, reverse=True)
+
+
+def test_contribs_runs_beside_the_parts_that_compute(shell, tmp_path):
+    """Each waits for the other to begin: one after the other they would not end."""
+    rc, out, err = shell(PARTS + """
+meet() {
+	: >"$T/$1"
+	timeout 30 sh -c 'until [ -e "$1" ]; do sleep 0.05; done' sh "$T/$2" && ok
+}
+part_contribs() { meet contribs unit; }
+part_unit() { meet unit contribs; }
+parts=(contribs unit)
+side_by_side
+say "$passed $failed"
+""", TOP=str(TOP))
+    assert rc == 0, err
+    assert out.splitlines()[-1] == "2 0"
+
+
 def test_parts_side_by_side_end_together_and_clean_up(shell, tmp_path):
     """Only the script is told, as by a service that ends it."""
     p = shell.start(PARTS + """

@@ -19,6 +19,9 @@ part_ended() {
 	[ -z "$copy" ] || rm -rf "$copy"
 	[ $rc = 0 ] || bad "$1 ended with $rc"
 	echo "$passed $failed" >"$results/$1.counts"
+	# By redirection: a shell of its own would know only its own children.
+	times >"$results/$1.times"
+	echo "$((SECONDS - part_began))" >>"$results/$1.times"
 }
 
 # A part in a shell of its own, which leaves what it counted.
@@ -32,18 +35,35 @@ apart() {
 		passed=0
 		failed=0
 		ran_before="0 0"
+		part_began=$SECONDS
 		"part_$p"
 	) >"$results/$p.out" 2>&1 </dev/null
 	# One write, whatever the others say meanwhile.
 	printf '%s\n' "$(cat "$results/$p.out")"
 }
 
+# Where the time went: of each part its seconds, and its processes' seconds of processor
+# (without those of daemons for which no process waited), the longest first.
+say_times() {
+	local p rows
+	rows=$(for p in "${parts[@]}"; do
+		[ -e "$results/$p.times" ] || continue
+		awk -v p="$p" '
+			function s(t) { split(t, a, /[ms]/); return a[1] * 60 + a[2] }
+			NR < 3 { cpu += s($1) + s($2) }
+			NR == 3 { printf "time: %-12s %6d s %10.0f s\n", p, $1, cpu }' \
+			"$results/$p.times"
+	done | sort -k 3 -n -r)
+	[ -z "$rows" ] || printf 'time: %-12s %8s %12s\n%s\n' part wall processor "$rows"
+}
+
 # The parts that compute run at low priority, so that they delay no test's timers.
+# contribs mostly waits for programs of one thread, so it has a lane of its own.
 side_by_side() {
 	local p a b lane lanes=() pids=() clusters=() computes=() last=()
 	for p in "${parts[@]}"; do
 		case $p in
-		system) lanes+=("$p") ;;
+		system | contribs) lanes+=("$p") ;;
 		guests) last=("$p") ;;
 		replay | crash | chaos) clusters+=("$p") ;;
 		*) computes+=("$p") ;;
@@ -58,7 +78,7 @@ side_by_side() {
 			set +em
 			trap 'exit 143' TERM
 			case $lane in
-			"${computes[*]}") renice -n 10 -p $BASHPID >/dev/null ;;
+			"${computes[*]}" | contribs) renice -n 10 -p $BASHPID >/dev/null ;;
 			esac
 			for p in $lane; do apart "$p"; done
 		) </dev/null &

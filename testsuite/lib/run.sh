@@ -49,7 +49,7 @@ run_unit_programs() {
 		make -C "$dir" -j "$(vs_jobs)" "${build[@]}"
 	# A log of an earlier run is no result of this one.
 	(cd "$dir" && rm -f "${programs[@]/%/.log}" "${programs[@]/%/.trs}" "${programs[@]/%/.err}")
-	VS_LAUNCH=${launch[*]:-} make -C "$dir" -k check "${these[@]}" TESTS="${programs[*]}" \
+	VS_LAUNCH=${launch[*]:-} make -C "$dir" -j "$(vs_jobs)" -k check "${these[@]}" TESTS="${programs[*]}" \
 		LOG_COMPILER="$VS_TOP/testsuite/unit/run.sh" \
 		>"$results/make-check.txt" 2>&1 </dev/null || true
 	for t in "${programs[@]}"; do
