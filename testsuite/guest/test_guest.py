@@ -504,8 +504,12 @@ make() { [ -e "$1" ] || { od -An -N16 -tx1 /dev/urandom >"$1"; cp "$1" "$1.pub";
 case $1 in
 -A)	:
 	make "$3/etc/ssh/ssh_host_rsa_key"
+	make "$3/etc/ssh/ssh_host_ecdsa_key"
 	make "$3/etc/ssh/ssh_host_ed25519_key" ;;
--q)	[ "$2 $3 $4$5 $6" = "-t ed25519 -N -f" ] && make "$7" ;;
+-q)	case $2,$4$5,$6,$7 in
+	-t,-N,-f,"${7%/*}/ssh_host_${3}_key") make "$7" ;;
+	*) exit 1 ;;
+	esac ;;
 esac
 """
 
@@ -551,7 +555,7 @@ def test_no_two_vms_have_one_host_key_nor_the_templates(clone):
     template = one.keys()
     first, second = one.identity(), two.identity()
     assert set(first) == set(second) == {
-        f"ssh_host_{k}_key{pub}" for k in ("rsa", "ed25519")
+        f"ssh_host_{k}_key{pub}" for k in ("rsa", "ecdsa", "ed25519")
         for pub in ("", ".pub")}
     seen = [*template.values(), *first.values(), *second.values()]
     for name in ("ssh_host_rsa_key", "ssh_host_ed25519_key"):
@@ -572,14 +576,27 @@ def test_without_a_uuid_the_first_boot_makes_keys(clone):
     vm = clone("one", "")
     (vm.root / "sys/class/dmi/id/product_uuid").unlink()
     keys = vm.identity()
-    assert "template rsa\n" not in keys.values() and len(keys) == 4
+    assert "template rsa\n" not in keys.values() and len(keys) == 6
     assert vm.identity() == keys
 
 
-def test_a_slow_cpu_has_one_host_key_at_least(clone):
+def test_a_slow_cpu_has_the_host_keys_that_are_made_fast(clone):
+    """RSA would take a minute: the boot does not wait for it."""
     vm = clone("one", "4210-aa")
-    (vm.dir / "bin/ssh-keygen").write_text(KEYGEN.replace("-A)\t:", "-A)\texit 124"))
-    assert set(vm.identity()) == {"ssh_host_ed25519_key", "ssh_host_ed25519_key.pub"}
+    (vm.dir / "bin/ssh-keygen").write_text(KEYGEN.replace("-A)\t:", "-A)\texec sleep 60"))
+    began = time.monotonic()
+    assert set(vm.identity()) == {f"ssh_host_{k}_key{pub}" for k in ("ed25519", "ecdsa")
+                                  for pub in ("", ".pub")}
+    assert time.monotonic() - began < 30
+
+
+def test_with_fips_the_host_keys_that_can_be_made_are(clone):
+    vm = clone("one", "4210-aa")
+    (vm.dir / "bin/ssh-keygen").write_text(
+        KEYGEN.replace('\tmake "$3/etc/ssh/ssh_host_ed25519_key" ;;', "\t;;")
+        .replace("-q)\t", "-q)\t[ $3 != ed25519 ] || exit 1\n\t"))
+    assert {n for n in vm.identity() if not n.endswith(".pub")} == {
+        "ssh_host_rsa_key", "ssh_host_ecdsa_key"}
 
 
 def test_without_ssh_keygen_there_are_no_host_keys(clone):
@@ -587,7 +604,7 @@ def test_without_ssh_keygen_there_are_no_host_keys(clone):
     (vm.dir / "bin/ssh-keygen").write_text("#!/bin/sh\nexit 1\n")
     assert vm.identity() == {}
     (vm.dir / "bin/ssh-keygen").write_text(KEYGEN)
-    assert len(vm.identity()) == 4, "a boot that was cut short is made good"
+    assert len(vm.identity()) == 6, "a boot that was cut short is made good"
 
 
 def test_a_site_may_keep_the_templates_host_keys(clone):
