@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Temporary files go with the run; a shell of its own for contribs' functions."""
+"""Several files at once (testsuite/system/shards.py), without a second look. Temporary
+files go with the run; a shell of its own for contribs' functions."""
 
 import os
 import pathlib
@@ -12,8 +13,18 @@ import pytest
 TOP = pathlib.Path(os.environ.get("VS_TOP",
                                   pathlib.Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 
 import scratch  # noqa: E402
+import shards   # noqa: E402
+
+JOBS = 3
+# The longest, as they were measured.
+FIRST = ("test_template", "test_check_counts", "test_release")
+
+
+def pytest_cmdline_main(config):
+    return shards.main(config, JOBS, FIRST, look_again=False)
 
 
 def pytest_configure(config):

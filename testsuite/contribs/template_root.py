@@ -3,7 +3,9 @@
 guest is a copy with an sshd of its own on loopback, and Ansible logs in as on a VM. No
 systemd runs there: what is enabled is looked at."""
 
+import contextlib
 import ctypes
+import fcntl
 import hashlib
 import json
 import os
@@ -96,6 +98,15 @@ def free_port():
         return s.getsockname()[1]
 
 
+@contextlib.contextmanager
+def locked():
+    """Files of tests that run side by side make and copy the base one after the other."""
+    CACHE.parent.mkdir(parents=True, exist_ok=True)
+    with open(CACHE.parent / "template.lock", "w", encoding="utf-8") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
 class Guest:
     """A copy of the base; root's SSH key is the test's."""
 
@@ -105,8 +116,10 @@ class Guest:
         for key in ("key", "hostkey"):
             checked("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", files / key)
         checked(*AS_ROOT, "chown", "0", files / "hostkey")
-        self.remove()
-        checked(*AS_ROOT, "cp", "-a", "--reflink=auto", base(), self.root)
+        with locked():
+            root = base()       # which begins with an empty CACHE if it makes one
+            self.remove()
+            checked(*AS_ROOT, "cp", "-a", "--reflink=auto", root, self.root)
 
     def remove(self):
         checked(*AS_ROOT, "rm", "-rf", "--one-file-system", self.root)

@@ -5,6 +5,7 @@ shell of its own with apt-get and dpkg-query replaced, demo.py's records."""
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -301,7 +302,7 @@ say "$passed $failed"
     assert "never said" not in lines
 
 
-def test_the_time_of_each_part_is_said(shell):
+def test_the_time_of_each_part_is_said_and_kept(shell, tmp_path):
     """unit computes for a second in a program of its own, lint waits for one."""
     rc, out, err = shell(PARTS + """
 part_unit() { timeout 60 python3 -c 'import time
@@ -309,6 +310,7 @@ while time.process_time() < 1: pass'; ok; }
 part_lint() { sleep 2; ok; }
 part_replay() { kill -9 $BASHPID; }
 parts=(unit lint replay)
+{ times; echo 60; } >"$results/prepare.times"
 side_by_side
 say_times
 """, TOP=str(TOP))
@@ -316,11 +318,78 @@ say_times
     rows = [ln.split() for ln in out.splitlines() if ln.startswith("time: ")]
     assert rows[0] == ["time:", "part", "wall", "processor"]
     took = {r[1]: (int(r[2]), int(r[4])) for r in rows[1:]}
-    assert sorted(took) == ["lint", "unit"]
+    assert sorted(took) == ["lint", "prepare", "unit", "whole"]
+    assert rows[1][1] == "prepare" and rows[-1][1] == "whole"
+    assert took.pop("prepare")[0] == 60
+    assert took.pop("whole")[1] >= took["unit"][1]
     assert took["unit"][1] >= 1 and took["unit"][0] < 60
     assert took["lint"][1] == 0 and took["lint"][0] >= 2
-    walls = [int(r[2]) for r in rows[1:]]
+    walls = [int(r[2]) for r in rows[1:-1]]
     assert walls == sorted(walls, reverse=True)
+    kept = (tmp_path / "results/times").read_text().splitlines()
+    assert kept == [ln for ln in out.splitlines() if ln.startswith("time: ")]
+
+
+SANITIZE = PARTS + """
+. "$TOP/testsuite/check/sanitize.sh"
+need_packages() { :; }
+need_slurm_source() { :; }
+sanitize_options=(a) tsan_options=(t)
+until_there() { timeout 30 sh -c 'until [ -e "$1" ]; do sleep 0.05; done' sh "$T/$1"; }
+run_unit_programs() { : >"$T/building"; until_there tsan.done; say "ran $3"; }
+"""
+
+
+def test_the_second_configure_runs_beside_the_first_build(shell):
+    """Each waits for the other: one after the other they would not end."""
+    rc, out, err = shell(SANITIZE + """
+configured() {
+	[ "$1" = tsan ] || return 0
+	until_there building && : >"$T/tsan.done"
+}
+part_sanitize
+""", TOP=str(TOP))
+    assert rc == 0, err
+    assert [ln for ln in out.splitlines() if ln.startswith("ran ")] == [
+        "ran sanitize", "ran sanitize with TSan"]
+
+
+def test_a_second_configure_that_fails_fails_the_part(shell):
+    rc, out, _ = shell(SANITIZE + """
+configured() { [ "$1" != tsan ] || { : >"$T/tsan.done"; exit 3; }; }
+part_sanitize
+""", TOP=str(TOP))
+    assert rc == 1 and "ran sanitize with TSan" not in out
+
+
+def test_what_computes_longest_begins_first(shell):
+    rc, out, err = shell("""
+. "$TOP/testsuite/lib/run.sh"
+{ echo testsuite/unit/test_a; printf 'testsuite/%s\n' "${unit_first[@]}" | sort
+echo testsuite/unit/test_b; } | longest_first
+echo testsuite/unit/test_c | longest_first
+echo "${unit_first[*]}"
+""", TOP=str(TOP))
+    assert rc == 0, err
+    *order, names = out.splitlines()
+    first = [f"testsuite/{n}" for n in names.split()]
+    assert order == first + [f"testsuite/unit/test_{x}" for x in "abc"]
+    assert len(first) > 2 and not [f for f in first if not (
+        TOP / (f.replace("fuzz/test_", "fuzz/") + ".c")).exists()]
+
+
+def test_in_ci_a_test_that_would_pass_alone_fails_the_run(tmp_path):
+    for name, says in (("testsuite/matrix/table.py", "table"),
+                       ("contribs/check.sh", "strict=${VS_STRICT:-} $*")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{says}"\n')
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(TOP / ".ci/run", tmp_path / ".ci/run")
+    env = {k: v for k, v in os.environ.items() if k != "VS_STRICT"}
+    said = subprocess.run([tmp_path / ".ci/run"], env=env, text=True, capture_output=True,
+                          check=True).stdout
+    assert said == "table\nstrict=1 all sanitize\n"
 
 
 def test_contribs_runs_beside_the_parts_that_compute(shell, tmp_path):

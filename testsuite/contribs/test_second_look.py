@@ -182,3 +182,33 @@ say_unsteady
     text = (TOP / "contribs/check.sh").read_text()
     end = text[text.index("\nfinish() {"):]
     assert end.index("\tsay_unsteady\n") < end.index('say "$passed passed')
+
+
+MEETS = """
+import pathlib, time
+def test_they_meet():
+    here = pathlib.Path(__file__)
+    here.with_suffix(".here").touch()
+    end = time.monotonic() + 30
+    while len(list(here.parent.glob("*.here"))) < 2:
+        assert time.monotonic() < end, "the other file does not run"
+        time.sleep(0.05)
+"""
+
+
+def test_the_files_of_contribs_run_side_by_side_and_are_looked_at_once(tmp_path):
+    here = tmp_path / "testsuite/contribs"
+    here.mkdir(parents=True)
+    for name in ("lib", "system"):
+        (here.parent / name).symlink_to(TOP / "testsuite" / name)
+    (here / "conftest.py").write_text((TOP / "testsuite/contribs/conftest.py").read_text())
+    (here / "test_a.py").write_text(MEETS)
+    (here / "test_b.py").write_text(MEETS + ABOUT + FIRST_TIME)
+    env = {k: v for k, v in os.environ.items()
+           if k not in ("VS_SHARD", "VS_JOBS", "VS_STRICT", "VS_TOP")}
+    p = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
+                       cwd=here, text=True, stdin=subprocess.DEVNULL, capture_output=True,
+                       timeout=120, env=env, check=False)
+    assert p.returncode == 1 and UNSTEADY not in p.stdout, p.stdout
+    assert "1 passed" in p.stdout and "1 failed, 2 passed" in p.stdout, p.stdout
+    assert (here / "test_b.unsteady").read_text() == "x"

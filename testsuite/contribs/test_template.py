@@ -2,6 +2,7 @@
 """The role of contribs/guest/ansible, played against a root of Debian 12: what the
 template then holds, what it does not hold any more, and that a second run changes nothing."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import pytest
 
 from conftest import TOP
 from template_packer import SITE, copied, packer, vcenter
+import template_root
 from template_root import ANSIBLE, Guest, checked
 
 PLUGINS = f"/usr/lib/{os.uname().machine}-linux-gnu/slurm-wlm"
@@ -32,6 +34,27 @@ def changed(output):
     """What the recap counts."""
     (n,) = re.findall(r"^vm +: ok=\d+ +changed=(\d+) +unreachable=0 +failed=0 ", output, re.M)
     return int(n)
+
+
+def test_one_file_at_a_time_makes_and_copies_the_base(tmp_path, monkeypatch):
+    """test_template_rhel.py runs beside this file."""
+    seen = []
+
+    def look(what, result=None):
+        with open(tmp_path / "cache/template.lock", "w", encoding="utf-8") as f:
+            try:
+                fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                seen.append(f"{what} free")
+            except BlockingIOError:
+                seen.append(f"{what} locked")
+        return result
+
+    monkeypatch.setattr(template_root, "CACHE", tmp_path / "cache/template")
+    monkeypatch.setattr(template_root, "base", lambda: look("base", "b"))
+    monkeypatch.setattr(template_root, "checked", lambda *words: "cp" in words and look("copy"))
+    Guest("x", tmp_path / "files")
+    look("after")
+    assert seen == ["base locked", "copy locked", "after free"]
 
 
 @pytest.fixture(scope="module")

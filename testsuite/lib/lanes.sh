@@ -42,19 +42,30 @@ apart() {
 	printf '%s\n' "$(cat "$results/$p.out")"
 }
 
+# A row of the table: what `times` printed, and a line with the seconds that passed.
+time_row() { # NAME <TIMES
+	awk -v p="$1" '
+		function s(t) { split(t, a, /[ms]/); return a[1] * 60 + a[2] }
+		NR < 3 { cpu += s($1) + s($2) }
+		NR == 3 { printf "time: %-12s %6d s %10.0f s\n", p, $1, cpu }'
+}
+
 # Where the time went: of each part its seconds, and its processes' seconds of processor
-# (without those of daemons for which no process waited), the longest first.
+# (without those of daemons for which no process waited), the longest first. `prepare` is
+# the build before all parts, `whole` the run. $results/times keeps the table.
 say_times() {
 	local p rows
-	rows=$(for p in "${parts[@]}"; do
+	# A redirection, as in part_ended: a pipe would ask another shell.
+	{ times; echo "$SECONDS"; } >"$results/whole.times"
+	rows=$(for p in prepare "${parts[@]}"; do
 		[ -e "$results/$p.times" ] || continue
-		awk -v p="$p" '
-			function s(t) { split(t, a, /[ms]/); return a[1] * 60 + a[2] }
-			NR < 3 { cpu += s($1) + s($2) }
-			NR == 3 { printf "time: %-12s %6d s %10.0f s\n", p, $1, cpu }' \
-			"$results/$p.times"
+		time_row "$p" <"$results/$p.times"
 	done | sort -k 3 -n -r)
-	[ -z "$rows" ] || printf 'time: %-12s %8s %12s\n%s\n' part wall processor "$rows"
+	[ -n "$rows" ] || return 0
+	{
+		printf 'time: %-12s %8s %12s\n%s\n' part wall processor "$rows"
+		time_row whole <"$results/whole.times"
+	} | tee "$results/times"
 }
 
 # The parts that compute run at low priority, so that they delay no test's timers.

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several test files at once: what these tests do is wait.
 
-`pytest DIR` runs $VS_JOBS files (default 6, 1: as pytest itself does) side by
+`pytest DIR` runs $VS_JOBS files (by default those of main's caller, 6; 1: as pytest does) side by
 side, each in a process of its own with its own clusters; anything narrower (a
 file, -k) runs as usual. One result: the files' outputs one after the other, one
-junit file, one exit status. Few failures get a second look (second_look.py).
+junit file, one exit status. Few failures of system tests get a second look
+(second_look.py).
 """
 
 import os
@@ -40,10 +41,13 @@ def interrupt_once():
         signal.signal(s, stop)
 
 
-def files_of(config):
+def jobs_of(default):
+    return int(os.environ.get("VS_JOBS", str(default)))
+
+
+def files_of(config, jobs, first):
     """The files to be shared out, or None."""
     options = config.option
-    jobs = int(os.environ.get("VS_JOBS", "6"))
     if WORKER in os.environ or jobs < 2 or options.keyword or \
             options.markexpr or options.collectonly or options.maxfail or \
             config.pluginmanager.hasplugin("dsession"):
@@ -53,18 +57,19 @@ def files_of(config):
         return None
     found = [f for d in dirs for f in d.glob("test_*.py")]
     return sorted(found, key=lambda f: (
-        FIRST.index(f.stem) if f.stem in FIRST else len(FIRST),
+        first.index(f.stem) if f.stem in first else len(first),
         -f.read_text().count("wait_")))
 
 
 class Run:
     """The workers, their results."""
 
-    def __init__(self, files, jobs, scratch):
+    def __init__(self, files, jobs, scratch, look_again):
         self.todo = queue.SimpleQueue()
         for f in files:
             self.todo.put(f)
         self.jobs, self.scratch = jobs, pathlib.Path(scratch)
+        self.look_again = look_again
         self.lock = threading.Lock()
         self.children, self.codes = set(), {}
         self.stopped = False
@@ -119,7 +124,7 @@ class Run:
         try:
             for t in threads:
                 t.join()
-            for line in second_look.again(self):
+            for line in second_look.again(self) if self.look_again else ():
                 print(line, flush=True)
         except BaseException:
             self.end()
@@ -138,13 +143,15 @@ class Run:
                     if c != 5), default=5)
 
 
-def main(config):
-    """For pytest_cmdline_main: the exit status, or None to continue as usual."""
-    files = files_of(config)
+def main(config, jobs=6, first=FIRST, look_again=True):
+    """For pytest_cmdline_main: the exit status, or None to continue as usual. The files
+    that first names begin first."""
+    jobs = jobs_of(jobs)
+    files = files_of(config, jobs, first)
     if not files:
         return None
     with tempfile.TemporaryDirectory(prefix="vs-shards-") as scratch:
-        run = Run(files, int(os.environ.get("VS_JOBS", "6")), scratch)
+        run = Run(files, jobs, scratch, look_again)
         interrupt_once()
         try:
             run.all()
