@@ -86,7 +86,7 @@ part_quick() {
 	only=${programs% }
 	[ -z "$only" ] || run_unit_programs "$VS_BUILD" "" "quick unit"
 	[ ${#files[@]} = 0 ] || { need_packages "${VS_PACKAGES_SYSTEM[@]}"; need_cluster; readable_root; }
-	for f in "${files[@]}"; do only=$f; run_pytest system; done
+	[ ${#files[@]} = 0 ] || run_pytest system "${files[@]}"
 	for f in "${others[@]}"; do only=${f#* }; run_pytest "${f% *}"; done
 	[ -n "$programs${files[*]}${others[*]}" ] ||
 		say "quick: only the tree was checked: no changed file belongs to a test"

@@ -196,19 +196,37 @@ def test_they_meet():
 """
 
 
-def test_the_files_of_contribs_run_side_by_side_and_are_looked_at_once(tmp_path):
+@pytest.fixture
+def contribs(tmp_path):
+    """Runs pytest on words, in a folder with the conftest.py of contribs."""
     here = tmp_path / "testsuite/contribs"
     here.mkdir(parents=True)
     for name in ("lib", "system"):
         (here.parent / name).symlink_to(TOP / "testsuite" / name)
     (here / "conftest.py").write_text((TOP / "testsuite/contribs/conftest.py").read_text())
-    (here / "test_a.py").write_text(MEETS)
-    (here / "test_b.py").write_text(MEETS + ABOUT + FIRST_TIME)
-    env = {k: v for k, v in os.environ.items()
-           if k not in ("VS_SHARD", "VS_JOBS", "VS_STRICT", "VS_TOP")}
-    p = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
-                       cwd=here, text=True, stdin=subprocess.DEVNULL, capture_output=True,
-                       timeout=120, env=env, check=False)
-    assert p.returncode == 1 and UNSTEADY not in p.stdout, p.stdout
-    assert "1 passed" in p.stdout and "1 failed, 2 passed" in p.stdout, p.stdout
-    assert (here / "test_b.unsteady").read_text() == "x"
+
+    def run(*words, **files):
+        for name, text in files.items():
+            (here / f"test_{name}.py").write_text(text)
+        env = {k: v for k, v in os.environ.items()
+               if k not in ("VS_SHARD", "VS_JOBS", "VS_STRICT", "VS_TOP")}
+        p = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
+            cwd=here, text=True, stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=120, env=env, check=False)
+        return p.returncode, p.stdout
+    run.here = here
+    return run
+
+
+def test_the_files_of_contribs_run_side_by_side_and_are_looked_at_once(contribs):
+    rc, out = contribs(".", a=MEETS, b=MEETS + ABOUT + FIRST_TIME)
+    assert rc == 1 and UNSTEADY not in out, out
+    assert "1 passed" in out and "1 failed, 2 passed" in out, out
+    assert (contribs.here / "test_b.unsteady").read_text() == "x"
+
+
+def test_two_files_that_are_named_run_side_by_side_and_no_other(contribs):
+    """As check.sh's quick names them."""
+    rc, out = contribs("test_a.py", "test_b.py", a=MEETS, b=MEETS, c=ALWAYS)
+    assert rc == 0 and out.count("1 passed") == 2 and "test_c" not in out, out

@@ -79,20 +79,22 @@ run_unit_programs() {
 	ran "$part" "programs with $tests tests" "${#programs[@]}" "$began"
 }
 
-# The tests of testsuite/NAME; with --only those of that file, or FILE::TEST.
+# run_pytest NAME [FILE...]: the tests of testsuite/NAME, or of these files of it; with
+# --only those of that file, or FILE::TEST.
 # pytest_with is a command that runs pytest, pytest_options are options besides.
 pytest_with=()
 pytest_options=()
 run_pytest() {
-	local xml=$results/$1.xml log=$results/$1.txt rc=0 counts exist
+	local xml=$results/$1.xml log=$results/$1.txt rc=0 counts exist these=("${@:2}")
+	[ ${#these[@]} -gt 0 ] || these=("${only:-.}")
 	rm -f "$xml"
 	exist=$({ cd "$VS_TOP/testsuite/$1" && exec 9>&- &&
 		VS_TOP=$VS_TOP PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest \
-			-p no:cacheprovider -q "${pytest_options[@]}" --collect-only "${only:-.}" 2>/dev/null; } | grep -c '::') || true
+			-p no:cacheprovider -q "${pytest_options[@]}" --collect-only "${these[@]}" 2>/dev/null; } | grep -c '::') || true
 	# The descriptor of the lock must not live on in daemons.
 	(cd "$VS_TOP/testsuite/$1" && exec 9>&- &&
 		VS_TOP=$VS_TOP PYTHONDONTWRITEBYTECODE=1 "${pytest_with[@]}" /usr/bin/python3 -m pytest \
-			-p no:cacheprovider -q "${pytest_options[@]}" --junitxml="$xml" "${only:-.}") 2>&1 |
+			-p no:cacheprovider -q "${pytest_options[@]}" --junitxml="$xml" "${these[@]}") 2>&1 |
 		tee "$log" || rc=$?
 	if [ ! -f "$xml" ]; then
 		bad "$1: pytest gave no result, see $log"

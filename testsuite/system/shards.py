@@ -2,8 +2,8 @@
 """Several test files at once: what these tests do is wait.
 
 `pytest DIR` runs $VS_JOBS files (by default those of main's caller, 6; 1: as pytest does) side by
-side, each in a process of its own with its own clusters; anything narrower (a
-file, -k) runs as usual. One result: the files' outputs one after the other, one
+side, each in a process of its own with its own clusters. So does `pytest FILE FILE...`;
+anything narrower (one file, -k) runs as usual. One result: the files' outputs one after the other, one
 junit file, one exit status. Few failures of system tests get a second look
 (second_look.py).
 """
@@ -52,10 +52,12 @@ def files_of(config, jobs, first):
             options.markexpr or options.collectonly or options.maxfail or \
             config.pluginmanager.hasplugin("dsession"):
         return None
-    dirs = [pathlib.Path(a) for a in config.args]
-    if not dirs or not all(d.is_dir() for d in dirs):
+    given = [pathlib.Path(a) for a in config.args]
+    files = [f for f in given if f.is_file()]
+    dirs = [d for d in given if d.is_dir()]
+    if len(files + dirs) < len(given) or not dirs and len(files) < 2:
         return None
-    found = [f for d in dirs for f in d.glob("test_*.py")]
+    found = files + [f for d in dirs for f in d.glob("test_*.py")]
     return sorted(found, key=lambda f: (
         first.index(f.stem) if f.stem in first else len(first),
         -f.read_text().count("wait_")))
