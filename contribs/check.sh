@@ -46,7 +46,7 @@
 # Each part says how many of its tests ran, of those that exist, and fails if any
 # did not run. The last line is `N passed, N failed`; a part that runs alone ends with its
 # own line, which has these numbers, and `chaos` and `matrix` alone with their sum. A system test that failed beside others and passed twice alone counts
-# as passed and is named above it, as UNSTEADY; with VS_STRICT=1, as in .ci/run, it is a failure.
+# as passed and is named above it, as UNSTEADY; with VS_STRICT=1 it is a failure.
 # Of several parts a table says where the time went; $VS_CACHE/results/times keeps it.
 # shellcheck disable=SC2034 # what the parts read
 # shellcheck source=testsuite/lib/setup.sh
