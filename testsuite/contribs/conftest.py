@@ -18,7 +18,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 import scratch  # noqa: E402
 import shards   # noqa: E402
 
-JOBS = 3
+JOBS = 2
 # The longest, as they were measured.
 FIRST = ("test_release", "test_check_counts", "test_man", "test_template")
 

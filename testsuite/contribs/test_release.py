@@ -71,7 +71,7 @@ def clone(repo, tmp_path):
     return make
 
 
-def release(tree, to, umask=0o022, timeout=300, **env):
+def release(tree, to, umask=0o022, timeout=900, **env):
     return subprocess.run(
         ["bash", tree / "contribs/packaging/release.sh", "--tarball", to],
         text=True, capture_output=True, check=False, timeout=timeout, umask=umask,
