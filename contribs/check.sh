@@ -234,7 +234,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 if [ ${#parts[@]} -gt 1 ] && [ -z "$chaos_with" ]; then
 	prepare
-	{ times; echo "$SECONDS"; } >"$results/prepare.times"
+	keep_times prepare "$SECONDS"
 	side_by_side
 else
 	for p in "${parts[@]}"; do

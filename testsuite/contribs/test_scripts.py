@@ -278,6 +278,7 @@ results=$T/results copy= passed=0 failed=0
 mkdir -p "$results"
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)); say "FAILED: $*"; }
+until_there() { timeout 30 sh -c 'until [ -e "$1" ]; do sleep 0.05; done' sh "$T/$1"; }
 """
 
 
@@ -335,7 +336,6 @@ SANITIZE = PARTS + """
 need_packages() { :; }
 need_slurm_source() { :; }
 sanitize_options=(a) tsan_options=(t)
-until_there() { timeout 30 sh -c 'until [ -e "$1" ]; do sleep 0.05; done' sh "$T/$1"; }
 run_unit_programs() { : >"$T/building"; until_there tsan.done; say "ran $3"; }
 """
 
@@ -395,12 +395,8 @@ def test_ci_prints_the_releases_and_runs_all_parts(tmp_path):
 def test_contribs_runs_beside_the_parts_that_compute(shell, tmp_path):
     """Each waits for the other to begin: one after the other they would not end."""
     rc, out, err = shell(PARTS + """
-meet() {
-	: >"$T/$1"
-	timeout 30 sh -c 'until [ -e "$1" ]; do sleep 0.05; done' sh "$T/$2" && ok
-}
-part_contribs() { meet contribs unit; }
-part_unit() { meet unit contribs; }
+part_contribs() { : >"$T/contribs"; until_there unit && ok; }
+part_unit() { : >"$T/unit"; until_there contribs && ok; }
 parts=(contribs unit)
 side_by_side
 say "$passed $failed"

@@ -13,15 +13,19 @@
 
 # ---- side by side ----------------------------------------------------------------
 
+# The processor's time of this shell and of its ended children, and these seconds, for
+# say_times. By redirection: in a pipe a shell of its own would know only its own children.
+keep_times() { # NAME SECONDS
+	{ times; echo "$2"; } >"$results/$1.times"
+}
+
 part_ended() {
 	local rc=$?
 	trap - EXIT
 	[ -z "$copy" ] || rm -rf "$copy"
 	[ $rc = 0 ] || bad "$1 ended with $rc"
 	echo "$passed $failed" >"$results/$1.counts"
-	# By redirection: a shell of its own would know only its own children.
-	times >"$results/$1.times"
-	echo "$((SECONDS - part_began))" >>"$results/$1.times"
+	keep_times "$1" $((SECONDS - part_began))
 }
 
 # A part in a shell of its own, which leaves what it counted.
@@ -42,12 +46,12 @@ apart() {
 	printf '%s\n' "$(cat "$results/$p.out")"
 }
 
-# A row of the table: what `times` printed, and a line with the seconds that passed.
-time_row() { # NAME <TIMES
+# A row of the table, of what keep_times kept.
+time_row() { # NAME
 	awk -v p="$1" '
 		function s(t) { split(t, a, /[ms]/); return a[1] * 60 + a[2] }
 		NR < 3 { cpu += s($1) + s($2) }
-		NR == 3 { printf "time: %-12s %6d s %10.0f s\n", p, $1, cpu }'
+		NR == 3 { printf "time: %-12s %6d s %10.0f s\n", p, $1, cpu }' "$results/$1.times"
 }
 
 # Where the time went: of each part its seconds, and its processes' seconds of processor
@@ -55,16 +59,15 @@ time_row() { # NAME <TIMES
 # the build before all parts, `whole` the run. $results/times keeps the table.
 say_times() {
 	local p rows
-	# A redirection, as in part_ended: a pipe would ask another shell.
-	{ times; echo "$SECONDS"; } >"$results/whole.times"
+	keep_times whole "$SECONDS"
 	rows=$(for p in prepare "${parts[@]}"; do
 		[ -e "$results/$p.times" ] || continue
-		time_row "$p" <"$results/$p.times"
+		time_row "$p"
 	done | sort -k 3 -n -r)
 	[ -n "$rows" ] || return 0
 	{
 		printf 'time: %-12s %8s %12s\n%s\n' part wall processor "$rows"
-		time_row whole <"$results/whole.times"
+		time_row whole
 	} | tee "$results/times"
 }
 

@@ -7,7 +7,7 @@
 # shellcheck disable=SC2154,SC2034 # the caller's
 
 # With -O2 the compiler takes twice as long; what it warns of is judged there.
-# -g1 has the lines that a sanitizer names, and a fifth of the compiler's time less than -g.
+# -g1 has the lines that a sanitizer names, and takes less of the compiler's time than -g.
 sanitize_options=(--enable-sanitizers CFLAGS="-g1 -O1 -Wno-error")
 tsan_options=(--enable-sanitizers=thread CFLAGS="-g1 -O1 -Wno-error")
 
@@ -15,7 +15,7 @@ tsan_options=(--enable-sanitizers=thread CFLAGS="-g1 -O1 -Wno-error")
 unit_first=(unit/test_engine_model unit/test_vc_states unit/test_engine_calls
 	fuzz/test_fuzz_states fuzz/test_fuzz_plan)
 
-# The lines of stdin; first those that end with /testsuite/NAME of unit_first.
+# The lines of stdin; first those of unit_first, in its order.
 longest_first() {
 	awk -v first="${unit_first[*]}" '
 		BEGIN { n = split(first, f, " "); for (i = 1; i <= n; i++) at["testsuite/" f[i]] = i }

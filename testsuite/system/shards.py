@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Several test files at once: what these tests do is wait.
 
-`pytest DIR` runs $VS_JOBS files (by default those of main's caller, 6; 1: as pytest does) side by
-side, each in a process of its own with its own clusters. So does `pytest FILE FILE...`;
-anything narrower (one file, -k) runs as usual. One result: the files' outputs one after the other, one
-junit file, one exit status. Few failures of system tests get a second look
-(second_look.py).
+`pytest DIR` and `pytest FILE FILE...` run $VS_JOBS files side by side, each in a process
+of its own with its own clusters. Without VS_JOBS the folder's conftest.py says how many;
+1 is as pytest itself does. Anything narrower (one file, -k) runs as usual. One result:
+the files' outputs one after the other, one junit file, one exit status. Few failures get
+a second look (second_look.py) where the conftest.py asks for it.
 """
 
 import os
@@ -39,10 +39,6 @@ def interrupt_once():
         raise KeyboardInterrupt
     for s in signals:
         signal.signal(s, stop)
-
-
-def jobs_of(default):
-    return int(os.environ.get("VS_JOBS", str(default)))
 
 
 def files_of(config, jobs, first):
@@ -147,8 +143,8 @@ class Run:
 
 def main(config, jobs=6, first=FIRST, look_again=True):
     """For pytest_cmdline_main: the exit status, or None to continue as usual. The files
-    that first names begin first."""
-    jobs = jobs_of(jobs)
+    that first names begin first. VS_JOBS overrides jobs."""
+    jobs = int(os.environ.get("VS_JOBS", jobs))
     files = files_of(config, jobs, first)
     if not files:
         return None
